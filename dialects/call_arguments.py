@@ -1,0 +1,34 @@
+"""The one reading of a call's argument text, for every dialect and every wire."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .text import read_json
+
+
+def read_arguments(raw: str) -> dict[str, Any]:
+    """Argument text as an object: blank text is no arguments, a JSON string that holds an
+    object is read once more.
+
+    Raises ValueError, with a reason fit for the model, for anything that is not one JSON
+    object: never an invented `{}`, which a gate would take for a call without arguments.
+    """
+    if not raw.strip(" \t\r\n"):
+        return {}
+    value = _read(raw)
+    if isinstance(value, str):
+        value = _read(value)
+    if not isinstance(value, dict):
+        raise ValueError(f"the arguments are {_NAMES[type(value)]}, not one JSON object")
+    return value
+
+
+def _read(text: str) -> Any:
+    try:
+        return read_json(text)
+    except ValueError as error:
+        raise ValueError(f"the arguments are not valid JSON: {error}") from None
+
+
+_NAMES = {str: "a string", int: "a number", float: "a number", bool: "a boolean", list: "an array", type(None): "null"}

@@ -1,0 +1,107 @@
+"""Strings that can be sent: every record's text is valid UTF-8 from the start.
+
+One lone surrogate in one tool result makes the whole request body invalid, and since
+history is replayed, every later request with it. So texts are cleaned where they enter.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from typing import Any
+
+_SURROGATE = re.compile("[\ud800-\udfff]")
+_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
+
+# CPython refuses to write or read a longer integer (sys.int_info.default_max_str_digits).
+_MAX_INTEGER_DIGITS = 4300
+_MAX_INTEGER_BITS = int(_MAX_INTEGER_DIGITS * math.log2(10))
+# Deeper values cannot be read back: json's C scanner recurses once a level.
+_MAX_DEPTH = 300
+
+
+class RepairedText(str):
+    """A text in which a lone surrogate became U+FFFD: equal to and dumped as plain text.
+
+    The type is the memory that it was repaired. A text that was changed must not be
+    marked `trusted_verbatim` afterwards, however many records it has passed through.
+    """
+
+    __slots__ = ()
+
+
+def clean_text(text: str) -> str:
+    """Join split surrogate pairs; a lone surrogate becomes U+FFFD (and the text `RepairedText`)."""
+    if text.isascii():
+        return text
+    try:
+        text.encode()
+    except UnicodeEncodeError:
+        joined = _PAIR.sub(_join_pair, text)
+        repaired, lone = _SURROGATE.subn("\ufffd", joined)
+        return RepairedText(repaired) if lone else joined
+    return text
+
+
+def _join_pair(pair: re.Match[str]) -> str:
+    high, low = pair.groups()
+    return chr(0x10000 + ((ord(high) - 0xD800) << 10) + (ord(low) - 0xDC00))
+
+
+def clean_json(value: Any, where: str = "$", depth: int = 0) -> Any:
+    """A copy of a JSON value with clean strings and lists for tuples.
+
+    Raises ValueError, naming the place, for what is not JSON: NaN and infinities, keys
+    that are not strings, other types, integers and nesting that no JSON reader takes back.
+    """
+    if isinstance(value, str):
+        return clean_text(value)
+    if value is None or isinstance(value, bool):
+        return value
+    if isinstance(value, int):
+        if value.bit_length() > _MAX_INTEGER_BITS:
+            raise ValueError(f"{where}: an integer of more than {_MAX_INTEGER_DIGITS:,} digits cannot be read back")
+        return int(value)
+    if isinstance(value, float):
+        if not math.isfinite(value):
+            raise ValueError(f"{where}: {value!r} is not JSON; send null or a string instead")
+        return float(value)
+    if depth >= _MAX_DEPTH:
+        raise ValueError(f"{where}: nested deeper than {_MAX_DEPTH} levels")
+    if isinstance(value, dict):
+        cleaned = {}
+        for key, item in value.items():
+            if not isinstance(key, str):
+                raise ValueError(f"{where}: key {key!r} is not a string")
+            cleaned[clean_text(key)] = clean_json(item, f"{where}.{key}", depth + 1)
+        return cleaned
+    if isinstance(value, (list, tuple)):
+        return [clean_json(item, f"{where}[{index}]", depth + 1) for index, item in enumerate(value)]
+    raise ValueError(f"{where}: {type(value).__name__} is not JSON")
+
+
+def _refuse_constant(constant: str) -> None:
+    raise ValueError(f"{constant} is not JSON")
+
+
+def read_json(text: str) -> Any:
+    """Parse strict JSON (no NaN, no infinities, bounded depth), strings cleaned.
+
+    Raises ValueError for everything else, also where the standard library would raise
+    RecursionError (deep nesting) or read `1e400` as infinity.
+    """
+    try:
+        return clean_json(json.loads(text, parse_constant=_refuse_constant))
+    except RecursionError:
+        raise ValueError(f"nested deeper than {_MAX_DEPTH} levels") from None
+
+
+def compact_json(value: Any) -> str:
+    """JSON without white space, non-ASCII kept, keys in the order given."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+
+
+def canonical_json(value: Any) -> str:
+    """Compact JSON with sorted keys: equal objects give equal texts, whatever their key order."""
+    return json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"), sort_keys=True)

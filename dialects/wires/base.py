@@ -1,0 +1,33 @@
+"""The contract of a wire: what one provider's request and reply look like."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ..transcript import ModelResponse, ToolSpec, TranscriptEntry
+
+
+class Wire(ABC):
+    """A provider's request shape. A wire never adds words to a result, but for a blank one."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def encode(self, entries: Iterable[TranscriptEntry], tools: Sequence[ToolSpec] = ()) -> dict[str, Any]:
+        """Request fields, JSON-ready, named as the provider names them (`messages`, `system`, `tools`, …)."""
+
+    @abstractmethod
+    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
+        """The provider's reply, SDK object or dict. `tools` as given to `encode`, so that
+        names that had to be rewritten are mapped back."""
+
+    @abstractmethod
+    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The conversation field of an encoded request."""
+
+    @abstractmethod
+    def host_texts(self, messages: Any) -> Iterator[str]:
+        """Each text the host wrote (tool results, user turns) in a message list or a request,
+        as the unit the provider keeps apart. System and assistant text never."""

@@ -1,0 +1,1 @@
+"""The contract gate: a guessed call gets the contract, the retry runs."""

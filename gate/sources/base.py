@@ -1,0 +1,45 @@
+"""The port every contract source implements.
+
+A source may also have `peek(target) -> Contract | None`: what it knows without I/O. It is
+looked for by name, so that a source of one method is enough.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias
+
+from ..contract import Contract
+from ..target import GateTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """The target exists and this is its contract."""
+
+    contract: Contract
+
+
+@dataclass(frozen=True, slots=True)
+class NotFound:
+    """The source is sure that there is no such target. `alternatives`: the valid names, each
+    in full, as the model would spell it; the gate shows the closest."""
+
+    alternatives: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Unavailable:
+    """The source cannot tell now; `why` goes to the log, never to the model."""
+
+    why: str
+
+
+Lookup: TypeAlias = Found | NotFound | Unavailable
+
+
+class ContractSource(Protocol):
+    """Answers `lookup`, directly or as a coroutine. What it raises counts as `Unavailable`."""
+
+    def lookup(self, target: GateTarget, /) -> Lookup | Awaitable[Lookup]: ...

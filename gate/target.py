@@ -1,0 +1,78 @@
+"""What a gated call is aimed at, and the key that names it in a marker."""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import Self
+
+from pydantic import field_validator
+
+from tooldialect.dialects import Record
+from tooldialect.dialects.transcript import Text
+
+# The marker's own punctuation, and whatever a line- or space-minded rewriter would touch.
+_RESERVED = re.compile(r"[%:,@\]<>\s\x00-\x20\x7f-\xa0]")
+_ASCII_UPPER = {ord(lower): ord(lower) - 32 for lower in "abcdefghijklmnopqrstuvwxyz"}
+
+
+def _escape(match: re.Match[str]) -> str:
+    return "".join(f"%{byte:02X}" for byte in match[0].encode())
+
+
+class GateTarget(Record):
+    """One late-bound tool: `kind` is the namespace, `parts` name the tool in it.
+
+    Equal targets have equal keys and different targets different ones.
+    """
+
+    kind: Text
+    parts: tuple[Text, ...]
+
+    def __init__(self, kind: str, parts: tuple[str, ...]) -> None:
+        super().__init__(kind=kind, parts=parts)
+
+    @field_validator("kind")
+    @classmethod
+    def _kind_is_a_word(cls, kind: str) -> str:
+        if not kind.strip():
+            raise ValueError("a target needs a kind, such as 'mcp' or 'tool'")
+        return kind
+
+    @field_validator("parts")
+    @classmethod
+    def _parts_are_named(cls, parts: tuple[str, ...]) -> tuple[str, ...]:
+        if not parts or not all(part.strip() for part in parts):
+            raise ValueError(f"a target needs at least one part and none may be blank: {parts!r}")
+        return parts
+
+    @classmethod
+    def composio(cls, slug: str) -> Self:
+        """A Composio action; its API folds slugs, so ours are ASCII upper case."""
+        return cls("composio", (slug.translate(_ASCII_UPPER),))
+
+    @classmethod
+    def mcp(cls, server: str, tool: str) -> Self:
+        """A tool of an MCP server, both exactly as spelled."""
+        return cls("mcp", (server, tool))
+
+    @classmethod
+    def workflow(cls, workflow_id: str) -> Self:
+        """A workflow of the host."""
+        return cls("workflow", (workflow_id,))
+
+    @classmethod
+    def tool(cls, name: str) -> Self:
+        """A tool of the host whose schema was deferred."""
+        return cls("tool", (name,))
+
+    @cached_property
+    def key(self) -> str:
+        """`kind:part[:part…]`, parts percent-encoded where they hold what the marker reserves."""
+        return ":".join(_RESERVED.sub(_escape, part) for part in (self.kind, *self.parts))
+
+    def __hash__(self) -> int:
+        return hash((self.kind, self.parts))
+
+    def __str__(self) -> str:
+        return self.key
