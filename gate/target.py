@@ -31,7 +31,7 @@ class GateTarget(Record):
     parts: tuple[Text, ...]
 
     def __init__(self, kind: str, parts: tuple[str, ...]) -> None:
-        super().__init__(kind=kind, parts=parts)
+        super().__init__(kind=kind, parts=parts)  # type: ignore[call-arg]  # mypy reads the fields of the base
 
     @field_validator("kind")
     @classmethod
