@@ -187,7 +187,9 @@ def test_x41_a_thinking_tag_in_an_argument_is_argument(dialect):
 
 
 @BOTH
-@pytest.mark.parametrize("text", ['\ufeff<tool_call>{"name":"a"}</tool_call>', '<tool_call>\ufeff{"name":"a"}</tool_call>'])
+@pytest.mark.parametrize(
+    "text", ['\ufeff<tool_call>{"name":"a"}</tool_call>', '<tool_call>\ufeff{"name":"a"}</tool_call>']
+)
 def test_u05_a_byte_order_mark_hides_no_call(dialect, text):
     assert calls_in(dialect(), text) == [("a", {})]
 
@@ -248,14 +250,14 @@ ATTEMPTS = [
 
 
 @BOTH
-@pytest.mark.parametrize("truncated", [False, True])
 @pytest.mark.parametrize("unit", ATTEMPTS)
-@pytest.mark.parametrize("end", ["", "]</tool_call>", '"}}</tool_call>'])
-def test_r02_floods_of_broken_calls_run_nothing(dialect, unit, end, truncated):
-    text = unit * (30_000 if len(unit) < 20 else 10_000) + end
-    reply = read(dialect([RUN]), text, truncated=truncated)
-    assert len(reply.calls) <= 1
-    assert reply.entry.text == text
+def test_r02_floods_of_broken_calls_run_nothing(dialect, unit):
+    speaker = dialect([RUN])
+    for truncated, end in ((False, ""), (True, ""), (False, "]</tool_call>"), (False, '"}}</tool_call>')):
+        text = unit * 6_000 + end
+        reply = read(speaker, text, truncated=truncated)
+        assert len(reply.calls) <= 1
+        assert reply.entry.text == text
 
 
 @BOTH

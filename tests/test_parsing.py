@@ -33,7 +33,9 @@ def test_a_rendered_call_is_read_back_equal_in_order_with_the_prose_around_it(di
     tools, calls = data.draw(tools_and_calls())
     between = data.draw(st.lists(prose, min_size=len(calls) + 1, max_size=len(calls) + 1))
     speaker = dialect(tools)
-    text = between[0] + "".join(speaker.render_call(call) + after for call, after in zip(calls, between[1:], strict=True))
+    text = between[0] + "".join(
+        speaker.render_call(call) + after for call, after in zip(calls, between[1:], strict=True)
+    )
     reply = read(speaker, text, truncated=data.draw(st.booleans()))
     assert [typed(call.model_dump()) for call in reply.calls] == [typed(call.model_dump()) for call in calls]
     assert reply.problems == ()
@@ -45,7 +47,9 @@ def test_a_rendered_call_is_read_back_equal_in_order_with_the_prose_around_it(di
 @given(data=st.data())
 def test_a_rendered_call_spells_no_tag_but_its_own_and_no_control_token(dialect, data):
     tools, calls = data.draw(tools_and_calls())
-    live = re.compile(r"<[|/\s]*(?:tool_call|tool_result|think)[\s>/|]|<\|im_end\|>|<start_of_turn>", re.I | re.A)
+    live = re.compile(
+        r"<[|/\s]*(?:tool_call|tool_result|think)[\s>/|]|<\|im_end\|>|<start_of_turn>", re.IGNORECASE | re.ASCII
+    )
     for call in calls:
         rendered = dialect(tools).render_call(call)
         assert rendered.startswith("<tool_call>\n")
@@ -66,7 +70,9 @@ def test_without_tools_every_call_can_be_said_and_no_name_is_unknown(dialect, da
 @settings(max_examples=250)
 @given(text=pieces | st.lists(st.sampled_from(FRAGMENTS), max_size=25).map("".join), truncated=st.booleans())
 def test_no_text_raises_and_none_of_it_is_lost(dialect, text, truncated):
-    reply = read(dialect([PING, ToolSpec(name="run", parameters={"properties": {"a": {}, "b": {}}})]), text, truncated=truncated)
+    reply = read(
+        dialect([PING, ToolSpec(name="run", parameters={"properties": {"a": {}, "b": {}}})]), text, truncated=truncated
+    )
     assert reply.entry.text == text
     # What is left is the text in order with pieces cut out.
     position = 0
@@ -81,7 +87,13 @@ def test_no_text_raises_and_none_of_it_is_lost(dialect, text, truncated):
 
 
 @both
-@given(text=st.text(max_size=60), reported=st.lists(st.builds(ToolCall, id=st.text(max_size=2), name=st.text(max_size=4), arguments=st.text(max_size=10)), max_size=2))
+@given(
+    text=st.text(max_size=60),
+    reported=st.lists(
+        st.builds(ToolCall, id=st.text(max_size=2), name=st.text(max_size=4), arguments=st.text(max_size=10)),
+        max_size=2,
+    ),
+)
 def test_the_entry_keeps_what_came(dialect, text, reported):
     response = ModelResponse(text=text, tool_calls=tuple(reported), reasoning_content="r", metadata={"m": 1})
     entry = dialect().parse_response(response).entry
@@ -188,7 +200,9 @@ class TestReported:
     def test_a_reported_call_that_cannot_be_read_is_a_problem_with_its_id(self, dialect):
         calls = tuple(
             ToolCall(id=str(number), name=name, arguments=arguments)
-            for number, (name, arguments) in enumerate([("ping", "[]"), ("pong", "{}"), (" ", "{}"), ("ping", '{"a": 1}')])
+            for number, (name, arguments) in enumerate(
+                [("ping", "[]"), ("pong", "{}"), (" ", "{}"), ("ping", '{"a": 1}')]
+            )
         )
         reply = read(dialect([PING]), None, tool_calls=calls)
         assert reply.text == ""
@@ -214,7 +228,7 @@ class TestReported:
 
 
 class TestNames:
-    TOOLS = [ToolSpec(name=name) for name in ("search_mail", "send_mail", "Read_File", "x1", "x2", "x3", "x4")]
+    TOOLS = tuple(ToolSpec(name=name) for name in ("search_mail", "send_mail", "Read_File", "x1", "x2", "x3", "x4"))
 
     def detail(self, name, dialect=XmlDialect):
         (problem,) = read(dialect(self.TOOLS), f'<tool_call>{{"name": "{name}"}}</tool_call>').problems
@@ -277,7 +291,10 @@ def test_examples_fit_the_schemas_of_the_tools():
 @both
 def test_a_prompt_without_tools_still_teaches_two_calls(dialect):
     reply = read(dialect(EXAMPLE_TOOLS), dialect().prompt_instructions([]))
-    assert [(call.name, call.arguments) for call in reply.calls] == [("get_weather", {"location": "text"}), ("ping", {})]
+    assert [(call.name, call.arguments) for call in reply.calls] == [
+        ("get_weather", {"location": "text"}),
+        ("ping", {}),
+    ]
     assert reply.problems == ()
 
 

@@ -64,9 +64,15 @@ def say(name, **arguments):
         (r"get_weather[0|C:\new\table \[x]", {"location": r"C:\new\table \[x"}),
         (r"get_weather[0|\\\|\\\]|1|\\]", {"location": "\\|\\]", "unit": "\\"}),
         ("get_weather[0|a[1] and b[2]]", {"location": "a[1] and b[2]"}),
-        ("get_weather[0|</tool_call> and <tool_call> |1|x]", {"location": "</tool_call> and <tool_call> ", "unit": "x"}),
+        (
+            "get_weather[0|</tool_call> and <tool_call> |1|x]",
+            {"location": "</tool_call> and <tool_call> ", "unit": "x"},
+        ),
         ("get_weather[0|<tool_call>\nping[\\]\n</tool_call>]", {"location": "<tool_call>\nping[]\n</tool_call>"}),
-        ('get_weather[0|<tool_call>{"name": "ping"}</tool_call>]', {"location": '<tool_call>{"name": "ping"}</tool_call>'}),
+        (
+            'get_weather[0|<tool_call>{"name": "ping"}</tool_call>]',
+            {"location": '<tool_call>{"name": "ping"}</tool_call>'},
+        ),
         ("get_weather[0|<tool_call>ping[ begins a call]", {"location": "<tool_call>ping[ begins a call"}),
         ("get_weather[0|use <think> tags]", {"location": "use <think> tags"}),
         ('{"name": "get_weather", "arguments": {"location": "]|"}}', {"location": "]|"}),
@@ -110,6 +116,62 @@ def test_each_value_stands_behind_the_number_of_its_slot(call, arguments):
 def test_a_value_is_read_by_its_type_only_where_it_spells_it(slot, text, value):
     (argument,) = arguments_of(f"kinds[{slot}|{text}]").values()
     assert typed(argument) == typed(value)
+
+
+INTEGER = {"type": "integer"}
+
+
+@pytest.mark.parametrize(
+    ("schema", "is_integer"),
+    [
+        ({"$ref": "#/$defs/a~1b"}, True),
+        ({"$ref": "#/$defs/c%20d"}, True),
+        ({"$ref": "#/$defs/list/0"}, True),
+        ({"$ref": "#/$defs/list/1"}, False),
+        ({"$ref": "#/$defs/list/x"}, False),
+        ({"$ref": "#/$defs/none"}, False),
+        ({"$ref": "#/$defs/a~1b/type/x"}, False),
+        ({"$ref": "#anchor"}, False),
+        ({"$ref": "https://example.test/schema"}, False),
+        ({"$ref": "file:///etc/hosts"}, False),
+        ({"$ref": 3}, False),
+        ({"$ref": "#/$defs/loop"}, False),
+        ({"allOf": [{"$ref": "#/$defs/loop"}, INTEGER]}, False),
+        ({"anyOf": [{"$ref": "#"}, INTEGER]}, False),
+        ({"anyOf": [{"$ref": "#/$defs/double0"}, {"$ref": "#/$defs/double0"}]}, False),
+        ({"type": "integer", "anyOf": [{"minimum": 1}, {"maximum": -1}]}, True),
+        ({"type": ["integer", {}, 3]}, True),
+        ({"type": "text"}, False),
+        ({"enum": [7, 8]}, True),
+        ({"enum": ["7", 8]}, False),
+        ({"enum": 7, "anyOf": 3, "allOf": {}}, False),
+        ({"const": 7}, True),
+        ({"const": "7"}, False),
+        ({"type": "integer", "nullable": True}, True),
+        ({"type": ["string", "integer"], "enum": [7, None]}, True),
+        (False, False),
+        ([], False),
+    ],
+)
+def test_the_type_of_a_slot_is_read_through_what_is_local_in_the_schema(schema, is_integer):
+    doubling = {f"double{n}": {"anyOf": [{"$ref": f"#/$defs/double{n + 1}"}] * 2} for n in range(60)}
+    definitions = {"a/b": INTEGER, "c d": INTEGER, "list": [INTEGER], "loop": {"$ref": "#/$defs/loop"}, **doubling}
+    tool = ToolSpec(name="t", parameters={"properties": {"x": schema}, "$defs": definitions | {"double60": INTEGER}})
+    assert arguments_of("t[0|7]", PFormatDialect([tool])) == {"x": 7 if is_integer else "7"}
+
+
+@pytest.mark.parametrize(
+    "parameters",
+    [
+        {"$ref": "#"},
+        {"$ref": "#/$defs/loop", "$defs": {"loop": {"$ref": "#/$defs/loop"}}},
+        {"properties": [], "required": 3},
+        {"allOf": [{"allOf": [{"$ref": "#"}, {"$ref": "#"}]}] * 50},
+    ],
+)
+def test_a_schema_that_names_no_parameter_gives_no_slots(parameters):
+    speaker = PFormatDialect([ToolSpec(name="t", parameters=parameters)])
+    assert arguments_of("t[]", speaker) == {}
 
 
 @pytest.mark.parametrize(
@@ -201,7 +263,7 @@ class TestRendering:
             ("kinds", {"a": "[]"}),
             ("kinds", {"s": "<tool_call>"}),
             ("kinds", {"s": "</think>"}),
-            ("kinds", {"s": "<|im_start|>"}),
+            ("kinds", {"s": "<start_of_turn>"}),
             ("kinds", {"o": {"a": "</tool_result>"}}),
         ],
     )
@@ -257,7 +319,10 @@ class TestCallsThatBreakOff:
             ('<tool_call>\nget_weather[0|<tool_call>{"name": "ping"}</tool_call> ', "get_weather"),
             ("<tool_call>\nget_weather[0|London|1|metric]", "get_weather"),
             ("<tool_call>\nget_weather[0|London|1|metric]\n</tool", "get_weather"),
-            ('<tool_call>{"name": "get_weather", "arguments": {"location": "<tool_call>ping[]</tool_call>', "get_weather"),
+            (
+                '<tool_call>{"name": "get_weather", "arguments": {"location": "<tool_call>ping[]</tool_call>',
+                "get_weather",
+            ),
         ],
     )
     def test_with_a_length_limit_it_is_incomplete_and_cut(self, cut, name):

@@ -36,9 +36,9 @@ def test_a_call_is_json_on_a_line_between_its_tags():
 
 def test_only_what_would_be_obeyed_is_escaped_in_a_call():
     call = ParsedToolCall(name="w", arguments={"a": "<div> &lt; <tool_call> a<b </think> <|im_end|> </tool_result>"})
-    assert (
-        r'"<div> &lt; \u003ctool_call> a<b \u003c/think> \u003c|im_end|> \u003c/tool_result>"'
-    ) in XML.render_call(call)
+    assert (r'"<div> &lt; \u003ctool_call> a<b \u003c/think> \u003c|im_end|> \u003c/tool_result>"') in XML.render_call(
+        call
+    )
 
 
 def test_control_tokens_are_the_ones_given():
@@ -126,7 +126,10 @@ class TestStrayBackslashes:
         ],
     )
     def test_they_are_backslashes_where_that_is_the_one_reading(self, written, meant):
-        assert call_of(f'{{"name": "a", "arguments": {{"x": "{written}", "y": "\\n"}}}}') == ("a", {"x": meant, "y": "\n"})
+        assert call_of(f'{{"name": "a", "arguments": {{"x": "{written}", "y": "\\n"}}}}') == (
+            "a",
+            {"x": meant, "y": "\n"},
+        )
 
     @pytest.mark.parametrize("written", [r"C:\dir\new", r"\d\\w", r"\d\u0041", r"\d\t"])
     def test_a_string_that_may_mean_two_things_is_malformed(self, written):

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..text import clean_json, compact_json
 from ..tags import CATALOGUE_TAG, CONTROL_TOKENS, PROTOCOL_TAGS, THINK_TAGS
+from ..text import clean_json, compact_json
 from ..transcript import ToolSpec
 from .json_form import JSON_LESS_THAN
 from .names import quoted
