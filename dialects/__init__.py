@@ -1,5 +1,6 @@
 """How tool calls and results are spelled for a model."""
 
+from .dialect import ToolDialect
 from .errors import (
     MissingExtraError,
     PluginError,
@@ -24,6 +25,7 @@ from .transcript import (
     ToolSpec,
     TranscriptEntry,
 )
+from .wires import Wire
 
 __all__ = [
     "AssistantTurn",
@@ -37,6 +39,7 @@ __all__ = [
     "Record",
     "RenderError",
     "ToolCall",
+    "ToolDialect",
     "ToolDialectError",
     "ToolOutcome",
     "ToolResult",
@@ -46,4 +49,5 @@ __all__ = [
     "TranscriptError",
     "UnknownDialectError",
     "VerbatimError",
+    "Wire",
 ]

@@ -41,7 +41,7 @@ def check_control_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = ()) -> Callable[[str], str]:
+def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = (), broken: str = "&lt;") -> Callable[[str], str]:
     """A function that breaks every protocol tag of these names and every one of these tokens.
 
     A tag: `<`, any run of `|`, `/` and ASCII white space, a name (ASCII case ignored), then
@@ -55,6 +55,6 @@ def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = ()) -> Callable
     substitute = re.compile("<(?=" + "|".join(openers) + ")", re.ASCII | re.IGNORECASE).sub
 
     def neutralise(text: str) -> str:
-        return substitute("&lt;", text) if "<" in text else text
+        return substitute(lambda opener: broken, text) if "<" in text else text
 
     return neutralise
