@@ -8,6 +8,7 @@ from .errors import (
     TranscriptError,
     UnknownDialectError,
     VerbatimError,
+    WireError,
 )
 from .transcript import (
     AssistantTurn,
@@ -46,4 +47,5 @@ __all__ = [
     "TranscriptError",
     "UnknownDialectError",
     "VerbatimError",
+    "WireError",
 ]

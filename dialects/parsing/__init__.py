@@ -1,0 +1,1 @@
+"""One grammar a file."""
