@@ -7,13 +7,13 @@ host, or a host's plug-in, handed us.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 
 class ToolDialectError(Exception):
     """Root of the errors of `tooldialect`; raise one of its children."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> ToolDialectError:
+    def __new__(cls, *args: Any, **_kwargs: Any) -> Self:
         if cls is ToolDialectError:
             raise TypeError("ToolDialectError is the root: raise one of its children")
         return super().__new__(cls, *args)

@@ -34,7 +34,7 @@ class NativeDialect(ToolDialect):
     call_format: ClassVar[CallFormat] = "native"
 
     def __init__(self, tools: Sequence[ToolSpec] = ()) -> None:
-        self._known_names = frozenset(tool.name for tool in tools)
+        self._known_names = tuple(tool.name for tool in tools)
 
     def format_results(self, outcomes: Iterable[ToolOutcome]) -> list[TranscriptEntry]:
         """Each run of outcomes a `ToolResultBatch`, each marked one a `ToolResultBatch` of one.
@@ -46,7 +46,7 @@ class NativeDialect(ToolDialect):
 
     def parse_response(self, response: ModelResponse) -> ParsedResponse:
         """The reported calls; the ones that cannot be read are problems. Text is only text."""
-        calls, problems = read_reported_calls(response.tool_calls, self._known_names, response.truncated)
+        calls, problems = read_reported_calls(response.tool_calls, self._known_names, truncated=response.truncated)
         return ParsedResponse(
             text=response.text or "",
             calls=tuple(calls),

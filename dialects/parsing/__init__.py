@@ -1,1 +1,1 @@
-"""One grammar a file."""
+"""Reading what a model wrote: one grammar a file. No model output raises."""
