@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from .reply import field, message_list, text_parts
-from .tool_names import wire_name
 from .tool_specs import PreparedTool
 
 _HOST_ROLES = ("user", "tool", "function")
@@ -19,11 +18,11 @@ def host_texts_of(messages: Any) -> Iterator[str]:
             yield from text_parts(field(message, "content"))
 
 
-def function_tools(tools: Sequence[PreparedTool]) -> list[dict[str, Any]]:
-    """The `tools` field."""
+def function_tools(tools: Sequence[PreparedTool], spell: Callable[[str], str] = str) -> list[dict[str, Any]]:
+    """The `tools` field, names as `spell` gives them."""
     described = []
     for tool in tools:
-        function: dict[str, Any] = {"name": wire_name(tool.name)}
+        function: dict[str, Any] = {"name": spell(tool.name)}
         if tool.description.strip():
             function["description"] = tool.description
         function["parameters"] = tool.parameters

@@ -48,7 +48,7 @@ class OpenAIChatWire(Wire):
         prepared, issues = prepare_tools(tools)
         report_issues(issues)
         if prepared:
-            request["tools"] = function_tools(prepared)
+            request["tools"] = function_tools(prepared, wire_name)
         return request
 
     def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:

@@ -22,7 +22,6 @@ from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .reply import field
-from .tool_names import original_names, wire_name
 from .tool_specs import ToolIssue, prepare_tools, report_issues
 
 _JOIN = "\n\n"
@@ -59,7 +58,7 @@ class PlainChatWire(Wire):
             request["tools"] = function_tools(prepared)
         return request
 
-    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
+    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:  # noqa: ARG002 (names are kept)
         """The generated text itself, a chat completion or a text completion. Raises WireError for others."""
         if isinstance(response, str):
             return ModelResponse(text=response)
@@ -67,7 +66,7 @@ class PlainChatWire(Wire):
         text = field(choice, "text")
         if field(choice, "message") is None and isinstance(text, str):
             return ModelResponse(text=text, truncated=field(choice, "finish_reason") == "length")
-        return read_chat_reply(response, original_names(tool.name for tool in tools), self.name)
+        return read_chat_reply(response, {}, self.name)
 
     def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
         conversation: list[dict[str, Any]] = request["messages"]
@@ -79,10 +78,6 @@ class PlainChatWire(Wire):
     def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
         """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
         return prepare_tools(tools)[1]
-
-    def tool_name(self, name: str) -> str:
-        """The tool's name as the template is given it."""
-        return wire_name(name)
 
 
 def _structured(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[dict[str, Any]]:
@@ -106,13 +101,13 @@ def _structured(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[dict[s
                 yield {
                     "role": "tool",
                     "tool_call_id": wire_id,
-                    "name": wire_name(names[wire_id].name),
+                    "name": names[wire_id].name,
                     "content": shown_result(result.content),
                 }
 
 
 def _function(call: ToolCall) -> dict[str, Any]:
-    return {"name": wire_name(call.name), "arguments": argument_object(call.arguments)}
+    return {"name": call.name, "arguments": argument_object(call.arguments)}
 
 
 @dataclass(frozen=True, slots=True)
