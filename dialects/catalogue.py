@@ -1,7 +1,7 @@
-"""What a model is told it can call.
+r"""What a model is told it can call.
 
 Descriptions and schemas come from servers nobody vouches for. Every `<` in what they wrote
-is `\\u003c`, inside JSON, so none of it can close its block or spell a tag, and a line break
+is `\u003c`, inside JSON, so none of it can close its block or spell a tag, and a line break
 in a description begins no line of the catalogue.
 """
 

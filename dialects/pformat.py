@@ -52,9 +52,7 @@ class PFormatDialect(TaggedCallDialect):
     name: ClassVar[str] = "pformat"
     call_format: ClassVar[CallFormat] = "slots"
 
-    def __init__(
-        self, tools: Sequence[ToolSpec] = (), *, control_tokens: Iterable[str] = CONTROL_TOKENS
-    ) -> None:
+    def __init__(self, tools: Sequence[ToolSpec] = (), *, control_tokens: Iterable[str] = CONTROL_TOKENS) -> None:
         super().__init__(tools, control_tokens=control_tokens)
         self._slots = SlotTable(self.tools)
 

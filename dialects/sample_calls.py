@@ -39,9 +39,7 @@ def sample_calls(tools: Sequence[ToolSpec]) -> list[ParsedToolCall]:
 def _sample(tool: ToolSpec) -> ParsedToolCall:
     schemas, required = parameters_of(tool.parameters)
     names = [name for name in schemas if name in required] or list(schemas)[:1]
-    return ParsedToolCall(
-        name=tool.name, arguments={name: _value(schemas[name], tool.parameters) for name in names}
-    )
+    return ParsedToolCall(name=tool.name, arguments={name: _value(schemas[name], tool.parameters) for name in names})
 
 
 def _value(schema: Any, root: Any) -> Any:

@@ -1,9 +1,9 @@
-"""The JSON form of a call: `{"name": …, "arguments": {…}}`, as taught, and no other keys' meaning guessed.
+r"""The JSON form of a call: `{"name": …, "arguments": {…}}`, as taught, and no other keys' meaning guessed.
 
 A JSON reader decides where the object ends, so a tag inside a string argument ends nothing.
 Weak models write control characters and stray backslashes in strings. The former are
 taken as they are. The latter are read as backslashes only where that is the one reading:
-in `"\\d+"`, but not in `"C:\\dir\\new"`, where `\\n` would silently become a line break.
+in `"\d+"`, but not in `"C:\dir\new"`, where `\n` would silently become a line break.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..text import clean_json
+from ..text import clean_json, clean_text
 from ..transcript import ParsedToolCall
 from .names import KnownNames
 from .tagged import BLANK, Broken, Found, Page, Tag
@@ -80,10 +80,10 @@ def read_json_call(page: Page, opener: Tag, known: KnownNames) -> Found | Broken
 
 
 def write_json_call(name: str, arguments: Mapping[str, Any] | str, neutralise: Callable[[str], str]) -> str:
-    """The call as JSON; a string of arguments goes in raw.
+    r"""The call as JSON; a string of arguments goes in raw.
 
     `neutralise` breaks the `<` of what a reader or a chat template would obey. Here that
-    `<` becomes `\\u003c`, which a JSON reader undoes.
+    `<` becomes `\u003c`, which a JSON reader undoes.
     """
     text = arguments if isinstance(arguments, str) else json.dumps(arguments, ensure_ascii=False, allow_nan=False)
     call = f'{{"name": {json.dumps(name, ensure_ascii=False)}, "arguments": {text}}}'
@@ -102,10 +102,14 @@ def write_json_call(name: str, arguments: Mapping[str, Any] | str, neutralise: C
 
 def read_loose_json(text: str) -> Any:
     """JSON as models write it (control characters in strings); ValueError for anything else."""
+    return clean_json(_loads(text))
+
+
+def _loads(text: str) -> Any:
     try:
-        return clean_json(json.loads(text, strict=False, parse_constant=_refuse_constant))
+        return json.loads(text, strict=False, parse_constant=_refuse_constant)
     except RecursionError:
-        raise ValueError("nested too deep") from None
+        raise ValueError("it is nested too deep") from None
 
 
 def _without_closer(page: Page, opener: Tag, name: str | None, end: int) -> Broken:
@@ -138,13 +142,13 @@ def _object_end(text: str, start: int) -> tuple[int | None, bool]:
 
 def _loads_object(body: str) -> dict[str, Any]:
     try:
-        value = read_loose_json(body)
+        value = _loads(body)
     except ValueError as error:
         repaired = _STRING.sub(_double_stray_backslashes, body)
         if repaired == body:
             raise ValueError(f"this is not valid JSON: {error}") from None
         try:
-            value = read_loose_json(repaired)
+            value = _loads(repaired)
         except ValueError:
             raise ValueError(f"this is not valid JSON: {error}") from None
     assert isinstance(value, dict)
@@ -167,18 +171,19 @@ def _call(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         strays = [key for key in value if key not in _HARMLESS_KEYS]
         if strays:
             raise ValueError(f'the object has no "arguments" but {json.dumps(strays[0][:80], ensure_ascii=False)}')
-        return name, {}
+        return clean_text(name), {}
     arguments = value["arguments"]
     if isinstance(arguments, str):
         if not arguments.strip():
-            return name, {}
+            return clean_text(name), {}
         try:
-            arguments = read_loose_json(arguments)
+            arguments = _loads(arguments)
         except ValueError as error:
             raise ValueError(f'"arguments" is a string that is not JSON: {error}') from None
     if not isinstance(arguments, dict):
         raise ValueError(f'"arguments" is {_KINDS[type(arguments)]}, not an object')
-    return name, arguments
+    # Cleaned alone: what a call may hold must not depend on how deep it stands in this text.
+    return clean_text(name), clean_json(arguments, "arguments")
 
 
 def _name_at(text: str, start: int) -> str | None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..text import compact_json
+from ..text import clean_json, compact_json
 from ..transcript import ToolSpec
 from .names import quoted
 from .schema_types import allowed_types, parameters_of, read_slot
@@ -73,7 +73,8 @@ class SlotForm:
             if name in arguments:
                 raise ValueError(f"slot {number} is given twice")
             arguments[name] = read_slot(value, self.types[number])
-        return arguments
+        checked: dict[str, Any] = clean_json(arguments, "arguments")
+        return checked
 
 
 def _slots(body: str) -> Iterable[tuple[int, str]]:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Iterable
+from typing import Any
 
 from ..transcript import ParsedToolCall, ToolSpec
 from .json_form import begins_json_call, read_json_call
@@ -65,7 +66,7 @@ class SlotGrammar:
         end = self._end_of(page, head.end())
         if end is None or self._runs_into_another(page, opener, end):
             detail = f"it has no `]` with the closing tag behind it. Write {self._right_form(name)}."
-            return page.broken_off(opener, name, detail, ran_out=True)
+            return page.broken_off(opener, name, detail, ran_out=end is None)
         closer = page.closer_at(end + 1)
         assert closer is not None
         return self._slots(page, opener, name, page.text[head.end() : end], closer)
@@ -74,18 +75,20 @@ class SlotGrammar:
         unknown = self._known.unknown(name, page.text[opener.start : closer.end])
         if unknown:
             return Broken(unknown, closer.end)
-        form = self._table.forms.get(name)
         try:
-            if form:
-                arguments = form.read(body)
-            elif not body.strip():
-                arguments = {}
-            else:
-                raise ValueError("the slots of this tool are not known here")
+            arguments = self._arguments(name, body)
         except ValueError as error:
             detail = f"{error}. Write {self._right_form(name)}."
             return page.broken(opener, "malformed", name, detail, closer.end)
         return Found(ParsedToolCall(name=name, arguments=arguments), closer.end)
+
+    def _arguments(self, name: str, body: str) -> dict[str, Any]:
+        form = self._table.forms.get(name)
+        if form:
+            return form.read(body)
+        if body.strip():
+            raise ValueError("the slots of this tool are not known here")
+        return {}
 
     def _misspelled(self, page: Page, opener: Tag, start: int) -> Broken:
         found = self._table.misspelled.match(page.text, start)

@@ -140,22 +140,24 @@ class Page:
         return Broken(Problem(kind=kind, name=name, detail=detail, raw=self.text[opener.start : end]), end)
 
     def broken_off(self, opener: Tag, name: str | None, detail: str, *, ran_out: bool) -> Broken:
-        """A call not read whose end is not known. `ran_out`: reading it met the end of the text."""
+        """A call not read whose end is not known.
+
+        `ran_out`: reading it met the end of the text. Where a length limit cut the text, all of
+        it may then be the call's arguments, with other calls in them: none of those is read.
+        """
         closer = self.own_closer(opener)
-        if closer is None:
-            stop = self._next_stop(opener)
-            if stop is None:
-                if self.truncated:
-                    detail = "the reply hit its length limit within this call. Call again, with less text."
-                kind: ProblemKind = "incomplete" if self.truncated or ran_out else "malformed"
-                end = len(self.text)
-                problem = Problem(kind=kind, name=name, detail=detail, raw=self.text[opener.start : end])
-                return Broken(problem, end, cut=self.truncated)
-            if not stop.closes:
-                raw = self.text[opener.start : stop.start]
-                return Broken(Problem(kind="malformed", name=name, detail=detail, raw=raw), stop.start, cut=False)
-            closer = stop
-        return self.broken(opener, "malformed", name, detail, closer.end)
+        stop = None if closer or (self.truncated and ran_out) else self._next_stop(opener)
+        if stop and not stop.closes:
+            raw = self.text[opener.start : stop.start]
+            return Broken(Problem(kind="malformed", name=name, detail=detail, raw=raw), stop.start, cut=False)
+        closer = closer or stop
+        if closer:
+            return self.broken(opener, "malformed", name, detail, closer.end)
+        if self.truncated:
+            detail = "the reply hit its length limit within this call. Call again, with less text."
+        kind: ProblemKind = "incomplete" if self.truncated or ran_out else "malformed"
+        problem = Problem(kind=kind, name=name, detail=detail, raw=self.text[opener.start :])
+        return Broken(problem, len(self.text), cut=self.truncated)
 
     def _next_stop(self, opener: Tag) -> Tag | None:
         index = bisect_left(self._stop_starts, opener.end)
@@ -167,9 +169,7 @@ class Page:
 
     @cached_property
     def _attempts(self) -> list[Tag]:
-        return [
-            tag for tag in self.tags if tag.is_call and not tag.closes and self.grammar.begins(self, tag.end)
-        ]
+        return [tag for tag in self.tags if tag.is_call and not tag.closes and self.grammar.begins(self, tag.end)]
 
     @cached_property
     def _attempt_starts(self) -> list[int]:
