@@ -1,0 +1,83 @@
+"""How a batch of results is framed for a model that reads text.
+
+    [Tool results]
+    <tool_result name="NAME" status="ok|error">
+    BODY
+    </tool_result>
+
+with `id="CALL_ID"` in place of `name="NAME"` where no name is known. The rule of escaping
+depends on the position: attributes are read back exactly by an XML reader, bodies are left
+as they are but for what would be obeyed (`neutralise`).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from functools import lru_cache
+from typing import NamedTuple
+
+from .tags import RESULT_TAGS
+
+_TAG = RESULT_TAGS[0]
+BANNER = "[Tool results]\n"
+_TAIL = f"\n</{_TAG}>\n"
+
+# Not a Char of XML 1.0 (section 2.2); surrogates never get here, records replace them.
+_FORBIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff"
+# A reader turns literal tab, LF and CR of an attribute into spaces (XML 1.0, 3.3.3).
+_IN_ATTRIBUTE = re.compile(f"[&<>\"\t\n\r\x7f-\x9f{_FORBIDDEN}]")
+# Literal CR would be read as LF (XML 1.0, 2.11).
+_IN_BODY = re.compile(f"[&<>\r{_FORBIDDEN}]")
+_ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
+_REFERENCES = {"\t", "\n", "\r", *map(chr, range(0x7F, 0xA0))}
+
+# Longer names are rendered each time: a cache of them would hold whatever a registry sends.
+_LONGEST_CACHED = 256
+
+
+class Framed(NamedTuple):
+    """One result as the envelope sees it; `name` or `call_id` is known."""
+
+    name: str | None
+    call_id: str | None
+    success: bool
+    body: str
+
+
+def frame(results: Iterable[Framed], render_body: Callable[[str], str]) -> str:
+    """The message for one batch: banner, then each result in order."""
+    parts = [BANNER]
+    for name, call_id, success, body in results:
+        parts += (_head(name, call_id, success), render_body(body), _TAIL)
+    return "".join(parts)
+
+
+def escape_body(body: str) -> str:
+    """The body as XML character data: read back exactly, but for what XML 1.0 forbids (U+FFFD)."""
+    return _IN_BODY.sub(_as_xml, body)
+
+
+def _head(name: str | None, call_id: str | None, success: bool) -> str:
+    if name is None:
+        return _render_head("id", call_id or "", success)
+    if len(name) > _LONGEST_CACHED:
+        return _render_head("name", name, success)
+    return _cached_head(name, success)
+
+
+@lru_cache(maxsize=1024)
+def _cached_head(name: str, success: bool) -> str:
+    return _render_head("name", name, success)
+
+
+def _render_head(attribute: str, value: str, success: bool) -> str:
+    escaped = _IN_ATTRIBUTE.sub(_as_xml, value)
+    return f'<{_TAG} {attribute}="{escaped}" status="{"ok" if success else "error"}">\n'
+
+
+def _as_xml(match: re.Match[str]) -> str:
+    character = match[0]
+    if character in _ENTITIES:
+        return _ENTITIES[character]
+    return f"&#{ord(character)};" if character in _REFERENCES else "\ufffd"

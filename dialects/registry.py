@@ -1,0 +1,90 @@
+"""Dialects by name: the built-in ones, and those that other packages register.
+
+A package registers under the entry-point group `tooldialect.dialects`:
+
+    [project.entry-points."tooldialect.dialects"]
+    acme = "acme_agent.dialect:AcmeDialect"
+
+The object is called with the tools and returns a `ToolDialect`. Entry points are read when
+a name is asked for, never at import, and one under a built-in name is ignored: installing
+a package must not change what `xml` means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from types import MappingProxyType
+from typing import Any
+
+from .dialect import ToolDialect
+from .errors import PluginError, UnknownDialectError
+from .tags import PROTOCOL_TAGS
+from .transcript import ToolSpec
+
+ENTRY_POINT_GROUP = "tooldialect.dialects"
+
+# Module and class, imported when first asked for.
+BUILT_IN: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "native": (".native", "NativeDialect"),
+        "xml": (".xml", "XmlDialect"),
+        "pformat": (".pformat", "PFormatDialect"),
+    }
+)
+
+_loaded_tags: set[str] = set()
+
+
+def available_dialects() -> list[str]:
+    """The names `get_dialect` takes: built-in ones, then registered ones in code-point order.
+
+    Nothing is imported: a registered dialect that cannot be loaded is listed too.
+    """
+    return [*BUILT_IN, *sorted(_registered().keys() - BUILT_IN.keys())]
+
+
+def get_dialect(name: str, tools: Sequence[ToolSpec] = ()) -> ToolDialect:
+    """The dialect of that name for these tools.
+
+    Raises UnknownDialectError (the message lists the known names), PluginError for a
+    registered dialect that cannot be loaded, with the cause.
+    """
+    if name in BUILT_IN:
+        module, attribute = BUILT_IN[name]
+        dialect: ToolDialect = getattr(import_module(module, __package__), attribute)(tools)
+        return dialect
+    candidates = _registered().get(name, [])
+    if not candidates:
+        raise UnknownDialectError(f"no dialect is named {name!r}; known: {', '.join(available_dialects())}")
+    return _load_plugin(name, candidates, tools)
+
+
+def known_tags() -> frozenset[str]:
+    """Tag names of the built-in dialects and of every registered one loaded so far."""
+    return frozenset(PROTOCOL_TAGS) | _loaded_tags
+
+
+def _registered() -> dict[str, list[EntryPoint]]:
+    found: dict[str, list[EntryPoint]] = {}
+    for entry_point in entry_points(group=ENTRY_POINT_GROUP):
+        found.setdefault(entry_point.name, []).append(entry_point)
+    return found
+
+
+def _load_plugin(name: str, candidates: list[EntryPoint], tools: Sequence[ToolSpec]) -> ToolDialect:
+    # One distribution may be seen twice (an editable install beside a wheel): that is no conflict.
+    values = sorted({candidate.value for candidate in candidates})
+    if len(values) > 1:
+        raise PluginError(f"dialect {name!r} is registered more than once: {', '.join(values)}; uninstall all but one")
+    try:
+        factory: Callable[[Sequence[ToolSpec]], Any] = candidates[0].load()
+        dialect = factory(tools)
+    except Exception as error:  # what a stranger's module raises at import has no common type
+        cause = f"{type(error).__name__}: {error}"
+        raise PluginError(f"dialect {name!r} ({values[0]}) could not be loaded: {cause}") from error
+    if not isinstance(dialect, ToolDialect):
+        raise PluginError(f"dialect {name!r} ({values[0]}) is {type(dialect).__name__}, not a ToolDialect")
+    _loaded_tags.update(dialect.protocol_tags)
+    return dialect

@@ -1,0 +1,103 @@
+"""Transcripts and outcomes as JSON text.
+
+JSON Lines, one entry a line, split on `\\n` alone: other line separators (U+2028, U+0085)
+are ordinary characters of JSON strings.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from .errors import TranscriptError, VerbatimError
+from .text import compact_json, read_json
+from .transcript import DiscriminatedEntry, Record, ToolOutcome, TranscriptEntry
+
+T = TypeVar("T")
+
+_ENTRY: TypeAdapter[TranscriptEntry] = TypeAdapter(DiscriminatedEntry)
+_OUTCOME = TypeAdapter(ToolOutcome)
+
+
+def dump_transcript(entries: Iterable[TranscriptEntry]) -> str:
+    """One JSON object a line; fields that hold their default are omitted, but for `kind`."""
+    return "".join(compact_json(_as_object(entry)) + "\n" for entry in entries)
+
+
+def load_transcript(text: str, trusted: bool = True) -> list[TranscriptEntry]:
+    """The entries `dump_transcript` wrote; absent keys are defaults, blank lines are skipped.
+
+    `trusted=False` drops every `trusted_verbatim`: for text that a client could have written,
+    since the flag is the word of host code alone. Raises TranscriptError, with its `line`,
+    for a line that is not an entry (an unknown key too), VerbatimError for a flagged text
+    that no request can carry.
+    """
+    entries = []
+    for number, line in enumerate(text.split("\n"), 1):
+        if not line.isspace() and line:
+            value = _read(line, f"line {number}", number)
+            if not trusted:
+                value = _without_flags(value)
+            entries.append(_validate(_ENTRY, value, f"line {number}", number))
+    return entries
+
+
+def load_outcomes(text: str) -> list[ToolOutcome]:
+    """Outcomes from a JSON array, or from one JSON object a line.
+
+    Raises TranscriptError that names the place, VerbatimError as `load_transcript` does.
+    """
+    if text.lstrip(" \t\r\n").startswith("["):
+        values = _read(text, "the array", None)
+        return [_validate(_OUTCOME, value, f"item {index}", None) for index, value in enumerate(values, 1)]
+    return [
+        _validate(_OUTCOME, _read(line, f"line {number}", number), f"line {number}", number)
+        for number, line in enumerate(text.split("\n"), 1)
+        if line.strip()
+    ]
+
+
+def _as_object(record: Record) -> dict[str, Any]:
+    # Not `model_dump`: pydantic's serializer gives up on metadata nested less deeply than
+    # records take.
+    fields: dict[str, Any] = {}
+    for name, field in type(record).model_fields.items():
+        value = getattr(record, name)
+        if name == "kind" or field.is_required() or value != field.default:
+            fields[name] = [_as_object(item) for item in value] if isinstance(value, tuple) else value
+    return fields
+
+
+def _without_flags(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    kept = {key: item for key, item in value.items() if key != "trusted_verbatim" or not isinstance(item, bool)}
+    results = kept.get("results")
+    if isinstance(results, list):
+        kept["results"] = [_without_flags(result) for result in results]
+    return kept
+
+
+def _read(text: str, where: str, line: int | None) -> Any:
+    try:
+        return read_json(text)
+    except ValueError as error:
+        raise TranscriptError(f"{where} is not JSON: {error}", line=line) from None
+
+
+def _validate(adapter: TypeAdapter[T], value: Any, where: str, line: int | None) -> T:
+    try:
+        return adapter.validate_python(value)
+    except ValidationError as error:
+        raise TranscriptError(f"{where}: {_reason(error)}", line=line) from None
+    except VerbatimError as error:
+        raise VerbatimError(f"{where}: {error}") from None
+
+
+def _reason(error: ValidationError) -> str:
+    return "; ".join(
+        ": ".join(filter(None, (".".join(map(str, problem["loc"])), problem["msg"])))
+        for problem in error.errors(include_url=False, include_input=False)
+    )

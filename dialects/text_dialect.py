@@ -1,0 +1,169 @@
+"""What all dialects without a structured channel share: results and history as text.
+
+Subclasses spell calls; the envelope of results, the verbatim split and replay are here, so
+that no text dialect can get them wrong alone.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Iterable, Iterator, Sequence
+from typing import ClassVar
+
+from .call_arguments import read_arguments
+from .dialect import ToolDialect
+from .envelope import Framed, escape_body, frame
+from .errors import RenderError
+from .neutralise import check_control_tokens, neutraliser
+from .splitting import is_verbatim_turn, split_verbatim
+from .tags import CONTROL_TOKENS, PROTOCOL_TAGS, RESULT_TAGS
+from .transcript import (
+    AssistantTurn,
+    ChatMessage,
+    ParsedToolCall,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+    ToolSpec,
+    TranscriptEntry,
+)
+
+
+class TextDialect(ToolDialect):
+    """Results and history as `ChatMessage`s.
+
+    `control_tokens`: exact strings beginning with `<` that the model's chat template obeys;
+    they are broken in tool results (ValueError for one that does not begin so).
+    `well_formed`: bodies are escaped in full, so that a batch is a well-formed XML fragment.
+    """
+
+    protocol_tags: ClassVar[tuple[str, ...]] = PROTOCOL_TAGS
+
+    def __init__(
+        self,
+        tools: Sequence[ToolSpec] = (),
+        *,
+        control_tokens: Iterable[str] = CONTROL_TOKENS,
+        well_formed: bool = False,
+    ) -> None:
+        self.tools = tuple(tools)
+        self.control_tokens = check_control_tokens(control_tokens)
+        self.well_formed = well_formed
+        # The envelope writes the result tag whatever a subclass declares.
+        tags = tuple(dict.fromkeys((*RESULT_TAGS, *self.protocol_tags)))
+        self._neutralise = neutraliser(tags, self.control_tokens)
+        self._render_body = escape_body if well_formed else self._neutralise
+        self._break_results = neutraliser(RESULT_TAGS)
+
+    @abstractmethod
+    def _render_raw_call(self, name: str, raw_arguments: str) -> str:
+        """A structured call whose arguments cannot be read or said, shown raw in the call tag."""
+
+    def format_results(self, outcomes: Iterable[ToolOutcome]) -> list[TranscriptEntry]:
+        """Batches and marked outcomes as `user` messages, the latter flagged."""
+        return [
+            _verbatim_turn(run[0].output)
+            if alone
+            else self._batch(Framed(o.name, o.tool_call_id, o.success, o.output) for o in run)
+            for alone, run in split_verbatim(outcomes, _outcome_stands_alone)
+        ]
+
+    def replay(self, history: Iterable[TranscriptEntry]) -> list[TranscriptEntry]:
+        """History as `ChatMessage`s alone; results as `format_results` wrote them, calls behind the text."""
+        calls = _CallNames()
+        lowered: list[TranscriptEntry] = []
+        for entry in history:
+            if isinstance(entry, ChatMessage):
+                lowered.append(self._replay_message(entry))
+            elif isinstance(entry, AssistantTurn):
+                calls.add_turn(entry.tool_calls)
+                lowered += self._replay_turn(entry)
+            else:
+                lowered += self._replay_results(entry.results, calls)
+        return lowered
+
+    def _replay_message(self, message: ChatMessage) -> ChatMessage:
+        content, marked = message.content, message.trusted_verbatim
+        if message.role == "tool":
+            # A tool's words without a frame: still a tool's words.
+            verbatim = is_verbatim_turn(content, marked)
+            changed = {
+                "role": "user",
+                "content": content if verbatim else self._neutralise(content),
+                "trusted_verbatim": verbatim,
+            }
+            return message.model_copy(update=changed)
+        if message.role == "assistant" and not marked:
+            broken = self._break_results(content)
+            return message if broken == content else message.model_copy(update={"content": broken})
+        return message
+
+    def _replay_turn(self, turn: AssistantTurn) -> Iterator[ChatMessage]:
+        parts = [turn.text] if turn.text else []
+        parts += map(self._replay_call, turn.tool_calls)
+        # The calls too: a second replay sees one text and could not tell them from it.
+        content = self._break_results("\n".join(parts))
+        if content and not content.isspace():
+            yield ChatMessage(role="assistant", content=content, metadata=turn.metadata)
+
+    def _replay_call(self, call: ToolCall) -> str:
+        try:
+            arguments = read_arguments(call.arguments)
+        except ValueError:
+            return self._render_raw_call(call.name, call.arguments)
+        try:
+            return self.render_call(ParsedToolCall(name=call.name, arguments=arguments, id=call.id))
+        except RenderError:
+            return self._render_raw_call(call.name, call.arguments)
+
+    def _replay_results(self, results: Iterable[ToolResult], calls: _CallNames) -> Iterator[ChatMessage]:
+        # Every result takes its call's name, so that those behind it pair rightly too.
+        named = [(result, calls.name_for(result.tool_call_id)) for result in results]
+        for alone, run in split_verbatim(named, lambda item: _result_stands_alone(item[0])):
+            if alone:
+                yield _verbatim_turn(run[0][0].content)
+            else:
+                yield self._batch(_framed(result, called) for result, called in run)
+
+    def _batch(self, results: Iterable[Framed]) -> ChatMessage:
+        return ChatMessage(role="user", content=frame(results, self._render_body))
+
+
+class _CallNames:
+    """Which tool a result answers: the nearest earlier call turn with its id; calls of one
+    turn that share an id are taken in order."""
+
+    def __init__(self) -> None:
+        self._waiting: dict[str, list[str]] = {}
+
+    def add_turn(self, calls: Iterable[ToolCall]) -> None:
+        turn: dict[str, list[str]] = {}
+        for call in calls:
+            turn.setdefault(call.id, []).append(call.name)
+        for names in turn.values():
+            names.reverse()
+        self._waiting.update(turn)
+
+    def name_for(self, call_id: str) -> str | None:
+        names = self._waiting.get(call_id)
+        if not names:
+            return None
+        # A repeated result still answers the last of them.
+        return names.pop() if len(names) > 1 else names[0]
+
+
+def _framed(result: ToolResult, called: str | None) -> Framed:
+    name = called if result.name is None else result.name
+    return Framed(name, result.tool_call_id, result.success, result.content)
+
+
+def _verbatim_turn(text: str) -> ChatMessage:
+    return ChatMessage(role="user", content=text, trusted_verbatim=True)
+
+
+def _outcome_stands_alone(outcome: ToolOutcome) -> bool:
+    return is_verbatim_turn(outcome.output, outcome.trusted_verbatim)
+
+
+def _result_stands_alone(result: ToolResult) -> bool:
+    return is_verbatim_turn(result.content, result.trusted_verbatim)
