@@ -7,13 +7,13 @@ host, or a host's plug-in, handed us.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 
 class ToolDialectError(Exception):
     """Root of the errors of `tooldialect`; raise one of its children."""
 
-    def __new__(cls, *args: Any, **kwargs: Any) -> ToolDialectError:
+    def __new__(cls, *args: Any, **_kwargs: Any) -> Self:
         if cls is ToolDialectError:
             raise TypeError("ToolDialectError is the root: raise one of its children")
         return super().__new__(cls, *args)
@@ -56,3 +56,10 @@ class PluginError(ToolDialectError):
 
 class MissingExtraError(ToolDialectError, ImportError):
     """An optional dependency is not installed; the message holds the `pip install` line."""
+
+
+class WireError(ToolDialectError, ValueError):
+    """A provider's reply does not have that provider's shape, so nothing can be read from it.
+
+    What the model wrote in a well-formed reply is never this error.
+    """

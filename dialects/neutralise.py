@@ -46,8 +46,9 @@ def check_control_tokens(tokens: Iterable[str]) -> tuple[str, ...]:
 
 
 @lru_cache(maxsize=64)
-def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = ()) -> Callable[[str], str]:
-    """A function that breaks every protocol tag of these names and every one of these tokens.
+def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = (), broken: str = "&lt;") -> Callable[[str], str]:
+    """A function that breaks every protocol tag of these names and every one of these tokens,
+    by putting `broken` in place of the `<` that opens it.
 
     A tag: `<`, any run of `|`, `/` and ASCII white space, a name (ASCII case ignored), then
     ASCII white space, `>`, `/`, `|` or the end of the text. Linear in the text.
@@ -58,6 +59,7 @@ def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = ()) -> Callable
     if tokens:
         openers.append("(?-i:" + _any_of(token[1:] for token in tokens) + ")")
     substitute = re.compile("<(?=" + "|".join(openers) + ")", _FLAGS).sub
+    replacement = broken.replace("\\", "\\\\")
     hints = _hints(tags, tokens)
 
     def neutralise(text: str) -> str:
@@ -67,7 +69,7 @@ def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = ()) -> Callable
             # memchr first: most texts lack most of these characters.
             at = text.find(rare)
             if at >= 0 and search(text, at):
-                return substitute("&lt;", text)
+                return substitute(replacement, text)
         return text
 
     return neutralise

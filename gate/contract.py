@@ -26,5 +26,10 @@ class Contract(Record):
 
         The order of keys does not count, the order of lists (`enum`, `anyOf`) does.
         """
-        fields = [self.description, self.input_schema, None if self.required is None else list(self.required), self.effect]
+        fields = [
+            self.description,
+            self.input_schema,
+            None if self.required is None else list(self.required),
+            self.effect,
+        ]
         return xxhash.xxh3_64_hexdigest(canonical_json(fields).encode())

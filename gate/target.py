@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from functools import cached_property
 from typing import Self
+from urllib.parse import unquote
 
 from pydantic import field_validator
 
@@ -30,7 +31,7 @@ class GateTarget(Record):
     parts: tuple[Text, ...]
 
     def __init__(self, kind: str, parts: tuple[str, ...]) -> None:
-        super().__init__(kind=kind, parts=parts)
+        super().__init__(kind=kind, parts=parts)  # type: ignore[call-arg]  # mypy reads the fields of the base
 
     @field_validator("kind")
     @classmethod
@@ -65,6 +66,15 @@ class GateTarget(Record):
     def tool(cls, name: str) -> Self:
         """A tool of the host whose schema was deferred."""
         return cls("tool", (name,))
+
+    @classmethod
+    def from_key(cls, key: str) -> Self:
+        """The target that has this key. Raises ValueError for what is no key."""
+        kind, *parts = (unquote(part, errors="strict") for part in key.split(":"))
+        target = cls(kind, tuple(parts))
+        if target.key != key:
+            raise ValueError(f"{key!r} is not the key of any target")
+        return target
 
     @cached_property
     def key(self) -> str:

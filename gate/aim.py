@@ -1,0 +1,43 @@
+"""What a call is aimed at: the surface it goes through, the target, the inner arguments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any
+
+from tooldialect.dialects import ParsedToolCall
+
+from .surface import Surface
+from .target import GateTarget
+
+
+@dataclass(frozen=True, slots=True)
+class Aim:
+    """`surface` is None for a call that is not gated, `target` for one that does not say
+    what it is aimed at. `call` is None where the host asked about a bare target."""
+
+    surface: Surface | None
+    target: GateTarget | None
+    arguments: Any
+    call: ParsedToolCall | None
+
+
+def take_aim(surfaces: Iterable[Surface], subject: ParsedToolCall | GateTarget, arguments: Any) -> Aim:
+    """Through the first surface that matches the call's name or, for a bare target, its kind.
+
+    Raises TypeError for what is neither.
+    """
+    if isinstance(subject, GateTarget):
+        serving = next((surface for surface in surfaces if surface.kind == subject.kind), None)
+        return Aim(serving, subject, {} if arguments is None else arguments, None)
+    if not isinstance(subject, ParsedToolCall):
+        raise TypeError(f"a gate is consulted about a ParsedToolCall or a GateTarget, not {type(subject).__name__}")
+    matching = next((surface for surface in surfaces if surface.matches(subject.name)), None)
+    if matching is None:
+        return Aim(None, None, subject.arguments, subject)
+    read = matching.read(subject)
+    if read is None:
+        return Aim(matching, None, subject.arguments, subject)
+    target, inner = read
+    return Aim(matching, target, inner, subject)

@@ -1,0 +1,107 @@
+"""Who issued a delivery: the proof behind a marker's token.
+
+The token begins with the XXH3-64 of the payload. That detects every summariser, cap and
+reformatter and costs almost nothing, but anybody can compute it; so a ledger also answers
+for what it issued itself.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import hmac
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from typing import Protocol
+
+import xxhash
+
+from tooldialect.dialects.text import canonical_json
+
+from .errors import GateError
+
+DIGEST_DIGITS = 16
+
+
+def payload_digest(payload: str) -> str:
+    """XXH3-64 of the payload's UTF-8 bytes, 16 lower-case hex digits.
+
+    A lone surrogate cannot come from us: such a payload has a digest that fits no token.
+    """
+    try:
+        return xxhash.xxh3_64_hexdigest(payload.encode())
+    except UnicodeEncodeError:
+        return ""
+
+
+def _fingerprint(payload: str, claims: Mapping[str, str], key: bytes = b"") -> bytes:
+    digest = hashlib.blake2b(digest_size=16, key=key, person=b"contract-gate")
+    bound = canonical_json(dict(claims)).encode()
+    digest.update(len(bound).to_bytes(8, "big"))
+    digest.update(bound)
+    digest.update(payload.encode())
+    return digest.digest()
+
+
+class Ledger(Protocol):
+    """Issues tokens and verifies them. `claims` is `{key: version}`; a token is bound to
+    payload and claims together and begins with the payload's XXH3-64."""
+
+    def issue(self, payload: str, claims: Mapping[str, str], /) -> str: ...
+
+    def verify(self, token: str, payload: str, claims: Mapping[str, str], /) -> bool: ...
+
+
+class MemoryLedger:
+    """Remembers a fingerprint of each of the last `capacity` deliveries of this process.
+
+    Forgetting the oldest is safe: its contract is delivered once more. Thread-safe.
+    """
+
+    def __init__(self, capacity: int = 65_536) -> None:
+        if capacity < 1:
+            raise GateError(f"MemoryLedger needs room for at least one delivery, not {capacity}")
+        self._capacity = capacity
+        self._issued: OrderedDict[bytes, None] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def issue(self, payload: str, claims: Mapping[str, str], /) -> str:
+        """The token for this delivery, 16 hex digits."""
+        fingerprint = _fingerprint(payload, claims)
+        with self._lock:
+            self._issued[fingerprint] = None
+            self._issued.move_to_end(fingerprint)
+            while len(self._issued) > self._capacity:
+                self._issued.popitem(last=False)
+        return payload_digest(payload)
+
+    def verify(self, token: str, payload: str, claims: Mapping[str, str], /) -> bool:
+        """Whether this process issued exactly this payload with exactly these claims."""
+        if token != payload_digest(payload):
+            return False
+        fingerprint = _fingerprint(payload, claims)
+        with self._lock:
+            known = fingerprint in self._issued
+            if known:
+                self._issued.move_to_end(fingerprint)
+        return known
+
+
+class SignedLedger:
+    """Signs payload and claims with a secret: no state, survives restarts, and every machine
+    that has the secret verifies. Tokens have 48 hex digits."""
+
+    def __init__(self, secret: bytes | str) -> None:
+        raw = secret.encode() if isinstance(secret, str) else bytes(secret)
+        if not raw:
+            raise GateError("SignedLedger needs a secret: with an empty one anybody could sign")
+        # BLAKE2b takes keys of up to 64 bytes; a longer secret is condensed, not cut.
+        self._key = raw if len(raw) <= hashlib.blake2b.MAX_KEY_SIZE else hashlib.blake2b(raw).digest()
+
+    def issue(self, payload: str, claims: Mapping[str, str], /) -> str:
+        """The token for this delivery, 48 hex digits."""
+        return payload_digest(payload) + _fingerprint(payload, claims, self._key).hex()
+
+    def verify(self, token: str, payload: str, claims: Mapping[str, str], /) -> bool:
+        """Whether a holder of the secret issued exactly this payload with exactly these claims."""
+        return hmac.compare_digest(token.encode(), self.issue(payload, claims).encode())

@@ -1,0 +1,178 @@
+"""Asking a source, with a limit on its time: the gate's only I/O.
+
+A source that raises or hangs must not take the call down with it: it is `Unavailable`,
+which lets the call proceed, and is logged once a minute per target.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import contextvars
+import inspect
+import logging
+import threading
+import time
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable
+from concurrent.futures import Future
+from typing import Any, TypeVar
+
+from .contract import Contract
+from .errors import GateError
+from .sources.base import ContractSource, Found, Lookup, NotFound, Unavailable
+from .target import GateTarget
+
+_log = logging.getLogger("tooldialect.gate")
+_T = TypeVar("_T")
+_LOG_EVERY_SECONDS = 60.0
+_REMEMBERED_TARGETS = 1024
+_LONGEST_REASON = 300
+
+
+class Asker:
+    """Looks targets up within `timeout` seconds, from sync and async code alike."""
+
+    def __init__(self, timeout: float, clock: Callable[[], float] = time.monotonic) -> None:
+        self._timeout = timeout
+        self._clock = clock
+        self._logged: OrderedDict[str, float] = OrderedDict()
+
+    def ask(self, source: ContractSource, target: GateTarget) -> Lookup:
+        """Look up from code without an event loop.
+
+        Raises GateError inside a running loop where the source answers asynchronously:
+        blocking the loop that has to deliver the answer could only time out.
+        """
+        if _answers_at_once(source):
+            return self._checked(target, lambda: source.lookup(target))
+        if inspect.iscoroutinefunction(source.lookup) and _loop_is_running():
+            raise GateError(
+                f"the source of {target.key} answers asynchronously and this thread runs an event loop: "
+                "use aconsult or aguard"
+            )
+        answer = _in_thread(lambda: _settle(source.lookup(target), self._timeout))
+        try:
+            return self._checked(target, lambda: answer.result(self._timeout))
+        finally:
+            answer.cancel()
+
+    async def aask(self, source: ContractSource, target: GateTarget) -> Lookup:
+        """Look up from a coroutine; a source that is not async is asked in a thread."""
+        if _answers_at_once(source):
+            return self._checked(target, lambda: source.lookup(target))
+        work = asyncio.ensure_future(_acall(source, target))
+        try:
+            done, _ = await asyncio.wait({work}, timeout=self._timeout)
+        finally:
+            # Not awaited: a source that swallows the cancellation must not hold the call up.
+            work.cancel()
+            work.add_done_callback(_retrieve)
+        return self._checked(target, lambda: work.result() if done else _timed_out(self._timeout))
+
+    def peek(self, source: ContractSource, target: GateTarget) -> Contract | None:
+        """What the source knows without I/O; None where it knows nothing or cannot say."""
+        peek = getattr(source, "peek", None)
+        if peek is None:
+            return None
+        try:
+            known = peek(target)
+        except Exception as error:
+            self._log(target, _reason(error))
+            return None
+        return known if isinstance(known, Contract) else None
+
+    def _checked(self, target: GateTarget, answer: Callable[[], Any]) -> Lookup:
+        try:
+            found = answer()
+        except TimeoutError:
+            found = Unavailable(f"no answer within {self._timeout:g} s")
+        except Exception as error:
+            found = Unavailable(_reason(error))
+        if not isinstance(found, Found | NotFound | Unavailable):
+            found = Unavailable(f"lookup returned {type(found).__name__}, not Found, NotFound or Unavailable")
+        if isinstance(found, Unavailable):
+            self._log(target, found.why)
+        return found
+
+    def _log(self, target: GateTarget, why: str) -> None:
+        now = self._clock()
+        last = self._logged.get(target.key)
+        if last is not None and now - last < _LOG_EVERY_SECONDS:
+            return
+        self._logged[target.key] = now
+        self._logged.move_to_end(target.key)
+        while len(self._logged) > _REMEMBERED_TARGETS:
+            self._logged.popitem(last=False)
+        _log.warning("[contract-gate] no contract for %s, its calls proceed unchecked: %s", target.key, why)
+
+
+def _answers_at_once(source: ContractSource) -> bool:
+    return getattr(source, "immediate", False) is True
+
+
+def _reason(error: BaseException) -> str:
+    # One line of bounded length: a server may have written it.
+    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_REASON]
+
+
+def _timed_out(seconds: float) -> Lookup:
+    raise TimeoutError
+
+
+def _retrieve(work: asyncio.Future[Any]) -> None:
+    if not work.cancelled():
+        work.exception()
+
+
+def _loop_is_running() -> bool:
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _settle(answer: Lookup | Awaitable[Lookup], timeout: float) -> Lookup:
+    if inspect.isawaitable(answer):
+        # The thread ends too, not only the wait for it.
+        return asyncio.run(_within(answer, timeout))
+    return answer
+
+
+async def _within(answer: Awaitable[_T], timeout: float) -> _T:
+    async with asyncio.timeout(timeout):
+        return await answer
+
+
+async def _acall(source: ContractSource, target: GateTarget) -> Any:
+    if inspect.iscoroutinefunction(source.lookup):
+        return await source.lookup(target)
+    answer = await asyncio.wrap_future(_in_thread(lambda: source.lookup(target)))
+    return await answer if inspect.isawaitable(answer) else answer
+
+
+def _in_thread(call: Callable[[], _T]) -> Future[_T]:
+    """Run in a daemon thread of its own: a pool's threads would be used up by sources that hang,
+    and would keep the interpreter from exiting."""
+    future: Future[_T] = Future()
+    context = contextvars.copy_context()
+
+    def work() -> None:
+        try:
+            result = context.run(call)
+        except BaseException as error:
+            _settle_future(future, error=error)
+        else:
+            _settle_future(future, result=result)
+
+    threading.Thread(target=work, name="contract-lookup", daemon=True).start()
+    return future
+
+
+def _settle_future(future: Future[_T], result: Any = None, error: BaseException | None = None) -> None:
+    if not future.set_running_or_notify_cancel():
+        return
+    if error is not None:
+        future.set_exception(error)
+    else:
+        future.set_result(result)

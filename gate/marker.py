@@ -1,0 +1,84 @@
+"""The marker that leads a delivery: `[contract-gate:TOKEN:KEY@VERSION[,KEY@VERSION…]]`.
+
+TOKEN is 16 to 128 lower-case hex digits, VERSION 16. Keys are sorted, unique and at most
+256; the header is shorter than 16 KiB. Everything after the `]` is the payload.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+PREFIX = "[contract-gate:"
+MAX_KEYS = 256
+MAX_HEADER_BYTES = 16 * 1024
+
+_HEADER = re.compile(
+    r"\[contract-gate:([0-9a-f]{16,128}):((?:[^\s\x00-\x1f\x7f-\x9f,@\]<>]++@[0-9a-f]{16},)*+[^\s\x00-\x1f\x7f-\x9f,@\]<>]++@[0-9a-f]{16})\]"
+)
+_LONGEST_TOKEN = 128
+_MAX_SIGHTINGS = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Marker:
+    """A well-formed leading marker: its token, what it claims (`{key: version}`), the payload behind it."""
+
+    token: str
+    claims: dict[str, str]
+    payload: str
+
+
+def read_marker(text: str) -> Marker | None:
+    """The marker at the very start of `text`, or None where there is none that is well formed."""
+    if not text.startswith(PREFIX):
+        return None
+    end = text.find("]", len(PREFIX), MAX_HEADER_BYTES)
+    return _read_header(text, 0, end)
+
+
+def find_markers(text: str) -> list[Marker]:
+    """The well-formed markers in `text`, wherever they stand: for explaining, never for crediting.
+
+    At most the first 256 openers are looked at, so that a flood of them stays cheap.
+    """
+    found = []
+    start = text.find(PREFIX)
+    for _ in range(_MAX_SIGHTINGS):
+        if start < 0:
+            break
+        end = text.find("]", start, start + MAX_HEADER_BYTES)
+        marker = _read_header(text, start, end)
+        if marker is not None:
+            found.append(marker)
+        start = text.find(PREFIX, start + len(PREFIX))
+    return found
+
+
+def _read_header(text: str, start: int, end: int) -> Marker | None:
+    if end < 0:
+        return None
+    header = text[start : end + 1]
+    match = _HEADER.fullmatch(header)
+    if match is None or not _fits(header):
+        return None
+    pairs = [claim.split("@") for claim in match[2].split(",")]
+    keys = [key for key, _ in pairs]
+    if len(keys) > MAX_KEYS or any(left >= right for left, right in zip(keys, keys[1:], strict=False)):
+        return None
+    return Marker(match[1], {key: version for key, version in pairs}, text[end + 1 :])
+
+
+def _fits(header: str) -> bool:
+    return len(header) < MAX_HEADER_BYTES and len(header.encode()) < MAX_HEADER_BYTES
+
+
+def write_marker(token: str, claims: Mapping[str, str]) -> str:
+    """The marker for these claims, keys sorted by code point."""
+    return f"{PREFIX}{token}:{','.join(f'{key}@{claims[key]}' for key in sorted(claims))}]"
+
+
+def fits_header(claims: Mapping[str, str]) -> bool:
+    """Whether one marker can carry these claims, whatever the ledger's token length."""
+    return bool(claims) and len(claims) <= MAX_KEYS and _fits(write_marker("0" * _LONGEST_TOKEN, claims))

@@ -1,0 +1,45 @@
+"""Contracts the host already holds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+from ..contract import Contract
+from ..target import GateTarget
+from .base import Found, Lookup, NotFound
+
+
+class StaticSource:
+    """Answers from a mapping, at once. `source[target] = contract` and `del source[target]`
+    change it; the gate sees the change at its next consult."""
+
+    immediate = True  # no I/O: the gate asks without a thread
+
+    def __init__(self, contracts: Mapping[GateTarget, Contract] | None = None) -> None:
+        self._contracts = dict(contracts or {})
+
+    def lookup(self, target: GateTarget) -> Lookup:
+        """`Found`, or `NotFound` with the names that may stand in the first part that is wrong:
+        for an MCP tool the tools of its server, or the servers where the server is unknown."""
+        contract = self._contracts.get(target)
+        return NotFound(_alternatives(target, list(self._contracts))) if contract is None else Found(contract)
+
+    def peek(self, target: GateTarget) -> Contract | None:
+        """The contract `lookup` would find."""
+        return self._contracts.get(target)
+
+    def __setitem__(self, target: GateTarget, contract: Contract) -> None:
+        self._contracts[target] = contract
+
+    def __delitem__(self, target: GateTarget) -> None:
+        del self._contracts[target]
+
+
+def _alternatives(target: GateTarget, known: Iterable[GateTarget]) -> tuple[str, ...]:
+    candidates = [other for other in known if other.kind == target.kind and len(other.parts) == len(target.parts)]
+    for place, part in enumerate(target.parts):
+        agreeing = [other for other in candidates if other.parts[place] == part]
+        if not agreeing:
+            return tuple(dict.fromkeys(other.parts[place] for other in candidates))
+        candidates = agreeing
+    return ()
