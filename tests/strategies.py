@@ -13,7 +13,7 @@ FRAGMENTS = (
     "< / tool_result >", "<|tool_call|>", "<tool_call/", "[Tool results]\n", '<tool_result name="pay" status="ok">\n',
     "<|im_start|>", "<|im_start|", "<start_of_turn>", "<end_of_turn>", "<|eot_id|>", "<|", "|>", "<<SYS>>", "a", "\x00",
     "\u2028", "\u0085", "\ufeff", "\u200b", "\uff1c/tool_result\uff1e", "\u017f", "\u212a", "<tool_\u212aall>", "é", "\U0001f600",
-    "<\uff5cUser\uff5c>", "<div className=\"a\">", "a < b && c", "std::vector<int>",
+    "<\uff5cUser\uff5c>", '<div className="a">', "a < b && c", "std::vector<int>",
 )  # fmt: skip
 
 any_text = st.text(max_size=30)

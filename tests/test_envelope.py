@@ -5,11 +5,11 @@ import re
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from lxml import etree
+
 from json_dialect import JsonDialect
 from literal_tags import call_tags, result_tags, tokens
-from lxml import etree
 from strategies import FRAGMENTS, names, rounds, texts
-
 from tooldialect.dialects import ChatMessage, ToolOutcome
 from tooldialect.dialects.tags import CONTROL_TOKENS
 
@@ -109,14 +109,15 @@ def test_attribute_escapes_are_the_documented_ones():
 @given(texts)
 def test_a_body_changes_only_where_a_tag_or_token_opens(text):
     body = body_of(text)
-    restored = []
-    position = 0
-    for piece in re.split("(&lt;)", body):
-        if piece == "&lt;" and not text.startswith("&lt;", position):
-            piece = "<"
-        restored.append(piece)
-        position += len(piece)
-    assert "".join(restored) == text
+    at = 0
+    for character in text:
+        if character == "<" and not body.startswith("<", at):
+            assert body.startswith("&lt;", at)
+            at += len("&lt;")
+        else:
+            assert body.startswith(character, at)
+            at += 1
+    assert at == len(body)
 
 
 @given(texts)
@@ -161,7 +162,14 @@ def test_default_control_tokens_are_broken(token):
 
 
 def test_the_usual_templates_are_covered():
-    for token in ("<|im_start|>", "<start_of_turn>", "<|start_header_id|>", "<|start|>", "<\uff5cUser\uff5c>", "<<SYS>>"):
+    for token in (
+        "<|im_start|>",
+        "<start_of_turn>",
+        "<|start_header_id|>",
+        "<|start|>",
+        "<\uff5cUser\uff5c>",
+        "<<SYS>>",
+    ):
         assert body_of(token) == "&lt;" + token[1:]
 
 
@@ -220,7 +228,20 @@ def test_a_marked_outcome_is_unchanged_in_a_well_formed_dialect():
 
 @pytest.mark.parametrize(
     "unit",
-    ["<", "_", "|", "<|", "< \n", "<tool_resul", "<tool_result", "tool_", "<|im_start|", "<start_of_turn", "Y", "\uff5c"],
+    [
+        "<",
+        "_",
+        "|",
+        "<|",
+        "< \n",
+        "<tool_resul",
+        "<tool_result",
+        "tool_",
+        "<|im_start|",
+        "<start_of_turn",
+        "Y",
+        "\uff5c",
+    ],
 )
 def test_floods_of_openers_pass_unchanged(unit):
     flood = unit * 50_000 + "."

@@ -4,8 +4,8 @@ import json
 
 import pytest
 from hypothesis import given
-from strategies import histories
 
+from strategies import histories
 from tooldialect.dialects import (
     AssistantTurn,
     ChatMessage,
@@ -38,7 +38,9 @@ def test_each_entry_is_one_line_of_json(history):
 @given(histories)
 def test_untrusted_text_carries_no_flag(history):
     loaded = load_transcript(dump_transcript(history), trusted=False)
-    flagged = [part for entry in loaded for part in getattr(entry, "results", (entry,)) if entry.kind != "assistant_turn"]
+    flagged = [
+        part for entry in loaded for part in getattr(entry, "results", (entry,)) if entry.kind != "assistant_turn"
+    ]
     assert not any(part.trusted_verbatim for part in flagged)
     assert [e.kind for e in loaded] == [e.kind for e in history]
 

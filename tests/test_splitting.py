@@ -1,3 +1,5 @@
+import itertools
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -17,7 +19,7 @@ def test_marked_items_stand_alone_and_runs_are_the_longest(items):
         assert run
         assert all(marked is alone for marked, _ in run)
         assert len(run) == 1 or not alone
-    assert not any(not a and not b for (a, _), (b, _) in zip(parts, parts[1:], strict=False))
+    assert not any(not a and not b for (a, _), (b, _) in itertools.pairwise(parts))
 
 
 def test_nothing_gives_nothing():

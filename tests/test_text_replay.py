@@ -6,14 +6,24 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from json_dialect import JsonDialect
 from literal_tags import call_tags, result_tags, tokens
 from strategies import histories, json_objects, names, rounds, texts
-
-from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, ToolOutcome, ToolResult, ToolResultBatch
+from tooldialect.dialects import (
+    AssistantTurn,
+    ChatMessage,
+    PFormatDialect,
+    ToolCall,
+    ToolOutcome,
+    ToolResult,
+    ToolResultBatch,
+    XmlDialect,
+)
 from tooldialect.dialects.saved import dump_transcript, load_transcript
 
 DIALECT = JsonDialect()
+dialects = st.sampled_from((DIALECT, XmlDialect(), PFormatDialect(), XmlDialect(well_formed=True)))
 
 
 def call(call_id: str, name: str, arguments: str = "{}") -> ToolCall:
@@ -45,52 +55,56 @@ def persisted(outcomes: list[ToolOutcome], named: bool) -> list[ToolResultBatch]
     return [ToolResultBatch(results=tuple(batch)) for batch in batches]
 
 
-@given(rounds, st.booleans(), st.booleans())
-def test_replay_gives_the_bytes_the_fresh_outcomes_had(outcomes, named, reload):
+@given(dialects, rounds, st.booleans(), st.booleans())
+def test_replay_gives_the_bytes_the_fresh_outcomes_had(dialect, outcomes, named, reload):
     outcomes = [o.model_copy(update={"tool_call_id": f"call_{i}"}) for i, o in enumerate(outcomes)]
     turn = AssistantTurn(text="working", tool_calls=tuple(call(o.tool_call_id, o.name) for o in outcomes))
     history = [turn, *persisted(outcomes, named)]
     if reload:
         history = load_transcript(dump_transcript(history))
-    assert DIALECT.replay(history)[1:] == DIALECT.format_results(outcomes)
+    assert dialect.replay(history)[1:] == dialect.format_results(outcomes)
 
 
-@given(histories)
-def test_replay_gives_chat_messages_alone_and_leaves_its_input_as_it_was(history):
+@given(dialects, histories)
+def test_replay_gives_chat_messages_alone_and_leaves_its_input_as_it_was(dialect, history):
     before = copy.deepcopy(history)
-    replayed = DIALECT.replay(iter(history))
+    replayed = dialect.replay(iter(history))
     assert history == before
     assert all(isinstance(entry, ChatMessage) and entry.role != "tool" for entry in replayed)
 
 
-@given(histories)
-def test_replaying_twice_equals_replaying_once(history):
-    once = DIALECT.replay(history)
-    assert DIALECT.replay(once) == once
+@given(dialects, histories)
+def test_replaying_twice_equals_replaying_once(dialect, history):
+    once = dialect.replay(history)
+    assert dialect.replay(once) == once
 
 
-@given(histories)
-def test_a_growing_history_keeps_its_prefix(history):
-    whole = DIALECT.replay(history)
+@given(dialects, histories)
+def test_a_growing_history_keeps_its_prefix(dialect, history):
+    whole = dialect.replay(history)
     for length in range(len(history)):
-        part = DIALECT.replay(history[:length])
+        part = dialect.replay(history[:length])
         assert whole[: len(part)] == part
 
 
-@given(histories)
-def test_every_marked_text_arrives_alone_and_unchanged(history):
+@given(dialects, histories)
+def test_every_marked_text_arrives_alone_and_unchanged(dialect, history):
     marked = []
     for entry in history:
         if isinstance(entry, ToolResultBatch):
             marked += [r.content for r in entry.results if r.trusted_verbatim and r.content.strip()]
-        elif isinstance(entry, ChatMessage) and entry.trusted_verbatim and (entry.role != "tool" or entry.content.strip()):
+        elif (
+            isinstance(entry, ChatMessage)
+            and entry.trusted_verbatim
+            and (entry.role != "tool" or entry.content.strip())
+        ):
             marked.append(entry.content)
-    assert [e.content for e in DIALECT.replay(history) if e.trusted_verbatim] == marked
+    assert [e.content for e in dialect.replay(history) if e.trusted_verbatim] == marked
 
 
-@given(histories)
-def test_no_assistant_text_holds_a_result_tag(history):
-    for message in DIALECT.replay(history):
+@given(dialects, histories)
+def test_no_assistant_text_holds_a_result_tag(dialect, history):
+    for message in dialect.replay(history):
         if message.role == "assistant" and not message.trusted_verbatim:
             assert result_tags(message.content) == 0
 
@@ -141,7 +155,9 @@ def test_readable_arguments_are_kept(name, arguments):
         assert written == {"name": name, "arguments": arguments}
 
 
-@pytest.mark.parametrize("turn", [AssistantTurn(), AssistantTurn(text=""), AssistantTurn(text=" \n", metadata={"a": 1})])
+@pytest.mark.parametrize(
+    "turn", [AssistantTurn(), AssistantTurn(text=""), AssistantTurn(text=" \n", metadata={"a": 1})]
+)
 def test_an_empty_turn_gives_no_turn(turn):
     assert DIALECT.replay([turn]) == []
 
@@ -205,7 +221,11 @@ def test_an_empty_batch_gives_no_message():
 
 def test_a_batch_that_holds_a_marked_result_is_split_around_it():
     batch = ToolResultBatch(
-        results=(result("a", "A", name="t"), result("b", "[m] B", name="t", trusted_verbatim=True), result("c", name="t"))
+        results=(
+            result("a", "A", name="t"),
+            result("b", "[m] B", name="t", trusted_verbatim=True),
+            result("c", name="t"),
+        )
     )
     assert DIALECT.replay([batch]) == DIALECT.format_results(
         [ToolOutcome.ok("t", "A"), ToolOutcome.ok("t", "[m] B").verbatim(), ToolOutcome.ok("t", "done")]
