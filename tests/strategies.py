@@ -70,6 +70,6 @@ entries = st.one_of(
         reasoning_content=st.none() | texts,
         metadata=st.none() | json_objects,
     ),
-    st.builds(ToolResultBatch, results=st.lists(results, max_size=4).map(tuple)),
+    st.builds(ToolResultBatch, results=st.lists(results, max_size=3).map(tuple)),
 )
-histories = st.lists(entries, max_size=6)
+histories = st.lists(entries, max_size=4)

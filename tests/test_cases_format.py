@@ -15,6 +15,7 @@ from tooldialect.dialects import (
     ToolOutcome,
     ToolResult,
     ToolResultBatch,
+    TranscriptEntry,
     XmlDialect,
 )
 
@@ -159,7 +160,7 @@ CONTROLS = "k\x00e\x00y\x00 literal \\u0000 and \x01 \x1b[31mred"
 @pytest.mark.parametrize("encode", [OpenAIChatWire().encode, AnthropicWire().encode], ids=["openai", "anthropic"])
 @pytest.mark.parametrize("structured", [True, False])
 def test_half_characters_never_reach_a_request(encode, structured):
-    history = [
+    history: list[TranscriptEntry] = [
         ChatMessage(role="user", content="go"),
         AssistantTurn(tool_calls=(ToolCall(id="c1", name="cat", arguments="{}"),)),
         ToolResultBatch(results=(ToolResult(tool_call_id="c1", name="cat", content=HALVES),)),

@@ -1,6 +1,7 @@
 """Batches of results as text, judged by literal tag lists and by lxml."""
 
 import re
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,11 +14,12 @@ from strategies import FRAGMENTS, names, rounds, texts
 from tooldialect.dialects import ChatMessage, ToolOutcome
 from tooldialect.dialects.tags import CONTROL_TOKENS
 
-DIALECT = JsonDialect()
+DIALECT: Any = JsonDialect()
+WELL_FORMED: Any = JsonDialect(well_formed=True)
 FORBIDDEN_IN_XML = re.compile("[^\t\n\r\x20-\ud7ff\ue000-\ufffd\U00010000-\U0010ffff]")
 
 
-def body_of(text: str, dialect: JsonDialect = DIALECT) -> str:
+def body_of(text: str, dialect: Any = DIALECT) -> str:
     """What a model reads for this output, without the frame."""
     [message] = dialect.format_results([ToolOutcome.ok("t", text)])
     head, tail = '[Tool results]\n<tool_result name="t" status="ok">\n', "\n</tool_result>\n"
@@ -65,7 +67,8 @@ def test_a_batch_holds_exactly_its_own_tags(outcomes):
 
 @given(rounds)
 def test_a_run_between_marked_outcomes_is_framed_as_a_round_of_its_own(outcomes):
-    expected, run = [], []
+    expected: list[ChatMessage] = []
+    run: list[ToolOutcome] = []
     for outcome in outcomes:
         if outcome.trusted_verbatim and outcome.output.strip():
             expected += DIALECT.format_results(run)
@@ -212,7 +215,7 @@ def test_control_tokens_that_cannot_be_broken_are_refused(tokens, error, said):
 @given(rounds)
 def test_a_well_formed_batch_is_read_back_by_an_xml_reader(outcomes):
     unmarked = [o.model_copy(update={"trusted_verbatim": False}) for o in outcomes]
-    for message in JsonDialect(well_formed=True).format_results(unmarked):
+    for message in WELL_FORMED.format_results(unmarked):
         root = etree.fromstring(f"<batch>{message.content}</batch>".encode(), etree.XMLParser(huge_tree=True))
         assert root.text == "[Tool results]\n"
         assert [e.get("name") for e in root] == [FORBIDDEN_IN_XML.sub("\ufffd", o.name) for o in unmarked]
@@ -222,7 +225,7 @@ def test_a_well_formed_batch_is_read_back_by_an_xml_reader(outcomes):
 
 def test_a_marked_outcome_is_unchanged_in_a_well_formed_dialect():
     text = "[m] <tool_result> & \x00"
-    [message] = JsonDialect(well_formed=True).format_results([ToolOutcome.ok("t", text).verbatim()])
+    [message] = WELL_FORMED.format_results([ToolOutcome.ok("t", text).verbatim()])
     assert (message.content, message.trusted_verbatim) == (text, True)
 
 

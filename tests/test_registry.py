@@ -79,6 +79,7 @@ def test_a_registered_dialect_is_listed_and_gets_the_tools(install):
     install("acme_dist", "acme = acme_good:AcmeDialect", "acme_good", ACME)
     assert "acme" in available_dialects()
     dialect = get_dialect("acme", TOOLS)
+    assert isinstance(dialect, XmlDialect)
     assert dialect.name == "acme"
     assert dialect.tools == TOOLS
 

@@ -1,6 +1,7 @@
 """Transcripts as JSON Lines, read back in another process or by a program that knows only JSON."""
 
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -13,6 +14,7 @@ from tooldialect.dialects import (
     ToolOutcome,
     ToolResult,
     ToolResultBatch,
+    TranscriptEntry,
     TranscriptError,
     VerbatimError,
 )
@@ -38,7 +40,7 @@ def test_each_entry_is_one_line_of_json(history):
 @given(histories)
 def test_untrusted_text_carries_no_flag(history):
     loaded = load_transcript(dump_transcript(history), trusted=False)
-    flagged = [
+    flagged: list[Any] = [
         part for entry in loaded for part in getattr(entry, "results", (entry,)) if entry.kind != "assistant_turn"
     ]
     assert not any(part.trusted_verbatim for part in flagged)
@@ -46,7 +48,7 @@ def test_untrusted_text_carries_no_flag(history):
 
 
 def test_defaults_are_omitted_but_for_the_kind():
-    history = [
+    history: list[TranscriptEntry] = [
         ChatMessage(role="user", content="hi"),
         AssistantTurn(),
         AssistantTurn(text="", tool_calls=(ToolCall(id="c1", name="ls", arguments="{}"),)),
@@ -110,7 +112,7 @@ def test_a_flagged_text_with_a_lone_surrogate_is_refused_with_its_line():
 
 def test_surrogate_pairs_written_as_escapes_are_joined():
     text = '{"kind":"chat","role":"user","content":"\\ud83d\\ude00","trusted_verbatim":true}'
-    assert load_transcript(text)[0].content == "\U0001f600"
+    assert load_transcript(text) == [ChatMessage(role="user", content="\U0001f600", trusted_verbatim=True)]
 
 
 def test_metadata_as_deep_as_records_take_is_saved():
@@ -124,6 +126,7 @@ def test_metadata_as_deep_as_records_take_is_saved():
 def test_numbers_keep_their_kind():
     message = ChatMessage(role="user", content="x", metadata={"a": 1, "b": 1.0, "c": True, "d": 10**40, "e": 5e-324})
     [loaded] = load_transcript(dump_transcript([message]))
+    assert isinstance(loaded, ChatMessage)
     assert json.dumps(loaded.metadata) == json.dumps(message.metadata)
 
 

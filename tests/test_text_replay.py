@@ -2,6 +2,7 @@
 
 import copy
 import json
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -18,11 +19,12 @@ from tooldialect.dialects import (
     ToolOutcome,
     ToolResult,
     ToolResultBatch,
+    TranscriptEntry,
     XmlDialect,
 )
 from tooldialect.dialects.saved import dump_transcript, load_transcript
 
-DIALECT = JsonDialect()
+DIALECT: Any = JsonDialect()
 dialects = st.sampled_from((DIALECT, XmlDialect(), PFormatDialect(), XmlDialect(well_formed=True)))
 
 
@@ -41,7 +43,7 @@ def persisted(outcomes: list[ToolOutcome], named: bool) -> list[ToolResultBatch]
     for outcome in outcomes:
         alone = outcome.trusted_verbatim and bool(outcome.output.strip())
         record = ToolResult(
-            tool_call_id=outcome.tool_call_id,
+            tool_call_id=outcome.tool_call_id or "",
             content=outcome.output,
             name=outcome.name if named else None,
             success=outcome.success,
@@ -59,7 +61,7 @@ def persisted(outcomes: list[ToolOutcome], named: bool) -> list[ToolResultBatch]
 def test_replay_gives_the_bytes_the_fresh_outcomes_had(dialect, outcomes, named, reload):
     outcomes = [o.model_copy(update={"tool_call_id": f"call_{i}"}) for i, o in enumerate(outcomes)]
     turn = AssistantTurn(text="working", tool_calls=tuple(call(o.tool_call_id, o.name) for o in outcomes))
-    history = [turn, *persisted(outcomes, named)]
+    history: list[TranscriptEntry] = [turn, *persisted(outcomes, named)]
     if reload:
         history = load_transcript(dump_transcript(history))
     assert dialect.replay(history)[1:] == dialect.format_results(outcomes)
