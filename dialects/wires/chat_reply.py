@@ -15,8 +15,8 @@ _KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extr
 def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> ModelResponse:
     """The first choice of a reply. `names`: wire name to tool name, for respelled ones.
 
-    Keys of a call that no type knows (and `reasoning_details` of the message) are kept in
-    the metadata under `namespace`, to be sent back. Raises WireError for what is no reply.
+    Keys of a call that no type knows (and `reasoning_details` and `extra_content` of the
+    message) are kept in the metadata under `namespace`, to be sent back. Raises WireError for what is no reply.
     """
     choice = _first_choice(response)
     message = field(choice, "message")
@@ -29,8 +29,9 @@ def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> Mod
         if kept := {key: plain(value) for key, value in fields(call).items() if key not in _KNOWN_CALL_KEYS}:
             unknown[str(position)] = kept
     kept = {"calls": unknown} if unknown else {}
-    if details := plain(field(message, "reasoning_details")):
-        kept["reasoning_details"] = details
+    for key in ("reasoning_details", "extra_content"):
+        if value := plain(field(message, key)):
+            kept[key] = value
     return ModelResponse(
         text=_text(message),
         tool_calls=tuple(calls),

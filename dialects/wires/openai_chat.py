@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from ..transcript import ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
+from ..transcript import AssistantTurn, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
 from .arguments import argument_text
 from .base import Wire
 from .chat_messages import function_tools, host_texts_of
@@ -88,8 +88,10 @@ class OpenAIChatWire(Wire):
         if text is None and not turn.tool_calls:
             return
         message: dict[str, Any] = {"role": "assistant", "content": text}
-        kept = (turn.metadata or {}).get(self.name, {})
+        kept = _kept(turn)
         message.update(self._reasoning_of(turn.reasoning_content, kept.get("reasoning_details")))
+        if "extra_content" in kept:
+            message["extra_content"] = kept["extra_content"]
         if turn.tool_calls:
             unknown = kept.get("calls", {})
             message["tool_calls"] = [
@@ -113,6 +115,16 @@ class OpenAIChatWire(Wire):
         if reasoning or self._reasoning == "always":
             fields["reasoning_content"] = str(reasoning or "")
         return fields
+
+
+def _kept(turn: AssistantTurn) -> dict[str, Any]:
+    """What this wire read beside text and calls. A transcript that others can write may hold anything."""
+    kept = (turn.metadata or {}).get(OpenAIChatWire.name)
+    if not isinstance(kept, dict):
+        return {}
+    calls = kept.get("calls")
+    by_call = calls if isinstance(calls, dict) else {}
+    return {**kept, "calls": {place: keys for place, keys in by_call.items() if isinstance(keys, dict)}}
 
 
 def _result(wire_id: str, content: str) -> dict[str, Any]:
