@@ -247,3 +247,25 @@ def test_references_by_anchor_and_literals_that_look_like_references_are_left_al
 def test_an_unknown_dialect_of_json_schema_is_judged_by_the_current_one(wire):
     schema = {"$schema": "http://127.0.0.1:9/none", "type": "object", "properties": {}}
     assert schema_of(wire, schema) == schema
+
+
+@each_wire
+def test_older_spellings_of_tuples_and_bounds_are_respelled(wire):
+    schema = {
+        "$schema": "http://json-schema.org/draft-04/schema#",
+        "type": "object",
+        "properties": {
+            "pair": {"type": "array", "items": [{"type": "string"}, {}], "additionalItems": False},
+            "some": {"type": "array", "items": [{}]},
+            "above": {"type": "number", "minimum": 0, "exclusiveMinimum": True},
+            "upto": {"type": "number", "maximum": 9, "exclusiveMaximum": False},
+            "items": {"default": {"items": []}},
+        },
+    }
+    assert schema_of(wire, schema)["properties"] == {
+        "pair": {"type": "array", "prefixItems": [{"type": "string"}, {}], "items": False},
+        "some": {"type": "array", "prefixItems": [{}]},
+        "above": {"type": "number", "exclusiveMinimum": 0},
+        "upto": {"type": "number", "maximum": 9},
+        "items": {"default": {"items": []}},
+    }

@@ -29,7 +29,7 @@ def test_the_failure_flag_is_carried(flag, success):
 
 @pytest.mark.parametrize("flag", ["false", 0, 1, None, []])
 def test_a_flag_that_is_no_boolean_is_refused(flag):
-    with pytest.raises(TypeError, match="'rows'.*isError"):
+    with pytest.raises(TypeError, match=r"'rows'.*isError"):
         outcome_from_mcp({"content": [], "isError": flag}, "rows")
 
 

@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import itertools
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -45,7 +47,7 @@ def test_each_outcome_appears_once_in_order_and_a_marked_one_stands_alone(outcom
     for entry in entries:
         marked = [r.trusted_verbatim for r in entry.results]
         assert marked == [True] or (marked and not any(marked))
-    for one, next_ in zip(entries, entries[1:], strict=False):
+    for one, next_ in itertools.pairwise(entries):
         assert one.results[0].trusted_verbatim or next_.results[0].trusted_verbatim
 
 
@@ -54,7 +56,7 @@ def test_no_outcomes_give_no_entries():
 
 
 def test_an_outcome_without_an_id_is_an_error_that_names_the_tool():
-    with pytest.raises(RenderError, match="'read_file'.*tool_call_id") as caught:
+    with pytest.raises(RenderError, match=r"'read_file'.*tool_call_id") as caught:
         NativeDialect().format_results([ToolOutcome.ok("f", "x", tool_call_id="a"), ToolOutcome.ok("read_file", "y")])
     assert caught.value.name == "read_file"
 

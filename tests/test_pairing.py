@@ -157,7 +157,7 @@ def test_results_far_behind_their_call_return_to_it():
 
 
 def test_an_unknown_mode_is_refused_by_name():
-    with pytest.raises(ValueError, match="'guess'.*'synthesize'"):
+    with pytest.raises(ValueError, match=r"'guess'.*'synthesize'"):
         repair_tool_cycles([], "guess")
 
 

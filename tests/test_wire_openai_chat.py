@@ -162,7 +162,7 @@ def test_reasoning_is_sent_as_the_mode_says(mode, sent):
 
 
 def test_an_unknown_reasoning_mode_is_refused():
-    with pytest.raises(ValueError, match="'loud'.*omit, echo, always"):
+    with pytest.raises(ValueError, match=r"'loud'.*omit, echo, always"):
         OpenAIChatWire(reasoning="loud")
 
 

@@ -33,8 +33,8 @@ def argument_text(raw: str) -> str:
     value = argument_object(raw)
     if not raw.strip() or UNREADABLE in value or _SURROGATE_ESCAPE.search(raw):
         return compact_json(value)
-    outer = read_json(raw)
-    return str(outer if isinstance(outer, str) else raw)
+    is_string = raw.lstrip(" \t\r\n").startswith('"')
+    return str(read_json(raw) if is_string else raw)
 
 
 def reported_arguments(value: Any) -> str:
