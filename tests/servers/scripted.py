@@ -51,7 +51,7 @@ def server(mode: str) -> Server:
     async def list_tools(ctx: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
         return await answer(mode, params.cursor if params else None)
 
-    async def call_tool(ctx: object, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(ctx: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name == "grow":
             BASE.extend(named("grown"))
             await bus.publish(ToolsListChanged())
