@@ -13,6 +13,8 @@ class StaticSource:
     """Answers from a mapping, at once. `source[target] = contract` and `del source[target]`
     change it; the gate sees the change at its next consult."""
 
+    immediate = True  # no I/O: the gate asks without a thread
+
     def __init__(self, contracts: Mapping[GateTarget, Contract] | None = None) -> None:
         self._contracts = dict(contracts or {})
 
