@@ -9,6 +9,7 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from typing import Any
 
 import mcp_types as types
 from mcp.server.lowlevel import NotificationOptions, Server
