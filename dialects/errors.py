@@ -56,3 +56,10 @@ class PluginError(ToolDialectError):
 
 class MissingExtraError(ToolDialectError, ImportError):
     """An optional dependency is not installed; the message holds the `pip install` line."""
+
+
+class WireError(ToolDialectError, ValueError):
+    """A provider's reply does not have that provider's shape, so nothing can be read from it.
+
+    What the model wrote in a well-formed reply is never this error.
+    """

@@ -61,7 +61,6 @@ CONTROL_TOKENS = (
     "<start_of_turn>",
     "<end_of_turn>",
     "<|turn>",
-    "<turn|>",
     # Phi-3, Zephyr, OLMo, GLM
     "<|system|>",
     "<|user|>",

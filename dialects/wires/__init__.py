@@ -1,5 +1,9 @@
 """One provider's request shape a file."""
 
+from .anthropic import AnthropicWire
 from .base import Wire
+from .openai_chat import OpenAIChatWire
+from .plain_chat import PlainChatWire
+from .tool_specs import ToolIssue
 
-__all__ = ["Wire"]
+__all__ = ["AnthropicWire", "OpenAIChatWire", "PlainChatWire", "ToolIssue", "Wire"]

@@ -1,0 +1,127 @@
+"""An MCP tool result as a `ToolOutcome`: its failure flag, and all of its content."""
+
+from __future__ import annotations
+
+import base64
+import json
+import logging
+import math
+from collections.abc import Mapping
+from datetime import date, datetime, time
+from typing import Any
+
+from .text import compact_json
+from .transcript import ToolOutcome
+
+_LOG = logging.getLogger("tooldialect.dialects")
+_ABSENT = object()
+_MAX_DEPTH = 100
+
+
+def outcome_from_mcp(result: Any, name: str, tool_call_id: str | None = None) -> ToolOutcome:
+    """The outcome of a `tools/call`, from the SDK's result object or the JSON it came as.
+
+    Text blocks are joined by a line break (empty ones add nothing); where no text is, the
+    structured content stands in for it, as JSON. A block that is not text is named in a line
+    in its place. What JSON cannot say (NaN, dates, bytes) is written as strings.
+
+    Raises TypeError where `isError` is no boolean (a truthy `"false"` would turn a success
+    into a failure), or where the result is no MCP result at all.
+    """
+    failed = _field(result, "isError", "is_error")
+    if failed is _ABSENT:
+        failed = False
+    if not isinstance(failed, bool):
+        raise TypeError(f"the result of {name!r} has an isError that is {type(failed).__name__}, not a boolean")
+    content = _field(result, "content")
+    structured = _field(result, "structuredContent", "structured_content")
+    if content is _ABSENT and structured is _ABSENT:
+        raise TypeError(f"the result of {name!r} is no MCP tool result: {type(result).__name__} without content")
+    blocks = _blocks(content, name)
+    if structured is not _ABSENT and structured is not None:
+        as_json = compact_json(_jsonable(structured))
+        if not any(is_text and text.strip() for is_text, text in blocks):
+            blocks = [(True, as_json), *(block for block in blocks if not block[0])]
+        elif not any(is_text and _same_json(text, as_json) for is_text, text in blocks):
+            # The protocol asks servers to repeat structured content as text; this one said something else.
+            _LOG.info("the result of %r has text; its structured content is left out", name)
+    output = "\n".join(text for _, text in blocks if text)
+    return ToolOutcome(name=name, output=output, success=not failed, tool_call_id=tool_call_id)
+
+
+def _field(source: Any, *names: str) -> Any:
+    for name in names:
+        value = source.get(name, _ABSENT) if isinstance(source, Mapping) else getattr(source, name, _ABSENT)
+        if value is not _ABSENT:
+            return value
+    return _ABSENT
+
+
+def _blocks(content: Any, name: str) -> list[tuple[bool, str]]:
+    """`(is text, line or text)` of each block."""
+    if content is _ABSENT or content is None:
+        return []
+    if isinstance(content, str):
+        return [(True, content)]
+    if not isinstance(content, (list, tuple)):
+        raise TypeError(f"the result of {name!r} has a content that is {type(content).__name__}, not a list")
+    return [_block(block) for block in content]
+
+
+def _block(block: Any) -> tuple[bool, str]:
+    kind, text = _field(block, "type"), _field(block, "text")
+    if isinstance(text, str) and kind in ("text", _ABSENT):
+        return True, text
+    inner = _field(block, "resource")
+    about = block if inner is _ABSENT else inner
+    details = [_field(about, "uri"), _field(about, "name"), _field(about, "mimeType", "mime_type")]
+    words = [str(detail) for detail in details if detail is not _ABSENT and detail is not None]
+    label = kind if isinstance(kind, str) else type(block).__name__
+    # One line each: a server's name for a resource may hold line breaks.
+    return False, " ".join(f"[{label} block, not shown: {', '.join(words)}]".replace(": ]", "]").split())
+
+
+def _same_json(text: str, as_json: str) -> bool:
+    try:
+        return bool(json.loads(text) == json.loads(as_json))
+    except (ValueError, RecursionError):
+        return False
+
+
+def _jsonable(value: Any, depth: int = 0) -> Any:
+    if value is None or isinstance(value, (str, bool)):
+        return value
+    if isinstance(value, int):
+        return _integer(value)
+    if isinstance(value, float):
+        return float(value) if math.isfinite(value) else str(value)
+    if isinstance(value, (datetime, date, time)):
+        return value.isoformat()
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode()
+    if depth < _MAX_DEPTH:
+        if isinstance(value, Mapping):
+            return {_words(key): _jsonable(item, depth + 1) for key, item in value.items()}
+        if isinstance(value, (list, tuple)):
+            return [_jsonable(item, depth + 1) for item in value]
+        if isinstance(value, (set, frozenset)):
+            return sorted((_jsonable(item, depth + 1) for item in value), key=compact_json)
+        if hasattr(value, "model_dump"):
+            return _jsonable(value.model_dump(), depth + 1)
+    return _words(value)
+
+
+def _integer(value: int) -> int | str:
+    # Past the digits CPython converts, hexadecimal is the only spelling that costs linear time.
+    try:
+        str(value)
+    except ValueError:
+        return hex(value)
+    return int(value)
+
+
+def _words(value: Any) -> str:
+    try:
+        return str(value)
+    except Exception:  # noqa: BLE001 a foreign __str__ may raise anything, and the result must not be lost for it
+        return f"<{type(value).__name__}>"

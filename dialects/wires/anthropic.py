@@ -1,0 +1,171 @@
+"""Anthropic Messages.
+
+Sources: types of `anthropic` 2.14; "Define tools", "Handle tool calls" (results first in the
+one next user message); blank text and repeated tool_use ids are refused (reports, 2026).
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar
+
+from ..errors import WireError
+from ..transcript import ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
+from .anthropic_turn import LONGEST_NAME, NAMESPACE, assistant_blocks, kept_blocks
+from .arguments import reported_arguments
+from .base import Wire
+from .chat_reply import call_id
+from .fixed_texts import OPENING_USER, is_blank, shown_result
+from .ids import WireIds
+from .layout import Cycle, Stray, lay_out
+from .reply import field, items, message_list, plain, text_parts
+from .tool_names import original_names, wire_name
+from .tool_specs import ToolIssue, prepare_tools, report_issues
+
+_ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
+_TRUNCATED = ("max_tokens", "model_context_window_exceeded")
+
+
+class AnthropicWire(Wire):
+    """System text goes to the top-level `system`, failures to `is_error`. Neighbours of one
+    role become one message, each text a block of its own; results come first in theirs."""
+
+    name: ClassVar[str] = NAMESPACE
+
+    def encode(self, entries: Iterable[TranscriptEntry], tools: Sequence[ToolSpec] = ()) -> dict[str, Any]:
+        """`messages`, with `system` and `tools` where there are some. A tool result is a block
+        whose content is exactly its text, a user text a block of its own."""
+        system: list[dict[str, Any]] = []
+        turns = _Turns()
+        for item in lay_out(entries, WireIds(lambda id_: _ID.fullmatch(id_) is not None, request_wide=True)):
+            if isinstance(item, Cycle):
+                turns.add("assistant", assistant_blocks(item))
+                turns.add("user", [_result(wire_id, result) for wire_id, result in item.answers])
+            elif isinstance(item, Stray):
+                turns.add("user", [_result(item.id, item.result)])
+            elif is_blank(item.content):
+                continue
+            elif item.role == "system":
+                system.append(_text(item))
+            else:
+                turns.add("assistant" if item.role == "assistant" else "user", [_text(item)])
+        request: dict[str, Any] = {"messages": turns.finish()}
+        if system:
+            request["system"] = system
+        prepared, issues = prepare_tools(tools)
+        report_issues(issues)
+        if prepared:
+            request["tools"] = [
+                {
+                    "name": wire_name(tool.name, LONGEST_NAME),
+                    **({"description": tool.description} if tool.description.strip() else {}),
+                    "input_schema": tool.parameters,
+                }
+                for tool in prepared
+            ]
+        return request
+
+    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
+        """A message. Its blocks are kept in the metadata where their order or their signatures
+        must come back. Raises WireError for what is no message."""
+        if error := field(response, "error"):
+            raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+        if field(response, "content") is None:
+            raise WireError(f"the reply ({type(response).__name__}) has no content: is it a message?")
+        blocks = [plain(block) for block in items(field(response, "content"), "content")]
+        if not all(isinstance(block, dict) for block in blocks):
+            raise WireError("a content block of the reply is no object")
+        names = original_names((tool.name for tool in tools), LONGEST_NAME)
+        taken: set[str] = set()
+        calls = tuple(_call(block, names, taken) for block in blocks if block.get("type") == "tool_use")
+        texts = _strings(blocks, "text", "text")
+        thoughts = _strings(blocks, "thinking", "thinking")
+        kept = kept_blocks(blocks)
+        return ModelResponse(
+            text="".join(texts) if texts else None,
+            tool_calls=calls,
+            reasoning_content="\n\n".join(thoughts) if thoughts else None,
+            truncated=field(response, "stop_reason") in _TRUNCATED,
+            metadata={NAMESPACE: {"content": kept}} if kept else None,
+        )
+
+    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        conversation: list[dict[str, Any]] = request["messages"]
+        return conversation
+
+    def host_texts(self, messages: Any) -> Iterator[str]:
+        for message in message_list(messages):
+            if field(message, "role") != "user":
+                continue
+            content = field(message, "content")
+            if isinstance(content, str):
+                yield content
+                continue
+            for block in content or ():
+                if field(block, "type") == "tool_result":
+                    yield from text_parts(field(block, "content"))
+                else:
+                    yield from text_parts([block])
+
+    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
+        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
+        return prepare_tools(tools)[1]
+
+    def tool_name(self, name: str) -> str:
+        """The tool's name in a request, for fields such as `tool_choice`."""
+        return wire_name(name, LONGEST_NAME)
+
+
+class _Turns:
+    """Messages under construction: neighbours of one role become one."""
+
+    def __init__(self) -> None:
+        self._messages: list[dict[str, Any]] = []
+
+    def add(self, role: str, blocks: list[dict[str, Any]]) -> None:
+        if not blocks:
+            return
+        if not self._messages and role == "assistant":
+            self.add("user", [{"type": "text", "text": OPENING_USER}])
+        if self._messages and self._messages[-1]["role"] == role:
+            self._messages[-1]["content"].extend(blocks)
+        else:
+            self._messages.append({"role": role, "content": list(blocks)})
+
+    def finish(self) -> list[dict[str, Any]]:
+        for message in self._messages:
+            if message["role"] == "user":
+                message["content"].sort(key=lambda block: block["type"] != "tool_result")
+        self._trim_end()
+        return self._messages
+
+    def _trim_end(self) -> None:
+        """A final assistant turn is a beginning for the model to go on from: no white space at its end."""
+        if self._messages and self._messages[-1]["role"] == "assistant":
+            last = self._messages[-1]["content"][-1]
+            if last["type"] == "text":
+                self._messages[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
+
+
+def _text(message: ChatMessage) -> dict[str, Any]:
+    return {"type": "text", "text": str(message.content)}
+
+
+def _result(wire_id: str, result: ToolResult) -> dict[str, Any]:
+    block = {"type": "tool_result", "tool_use_id": wire_id, "content": shown_result(result.content)}
+    return block if result.success else {**block, "is_error": True}
+
+
+def _strings(blocks: Iterable[dict[str, Any]], kind: str, key: str) -> list[str]:
+    return [text for block in blocks if block.get("type") == kind and isinstance(text := block.get(key), str)]
+
+
+def _call(block: dict[str, Any], names: dict[str, str], taken: set[str]) -> ToolCall:
+    name = block.get("name")
+    name = name if isinstance(name, str) else ""
+    return ToolCall(
+        id=call_id(block.get("id"), taken),
+        name=names.get(name, name),
+        arguments=reported_arguments(block.get("input")),
+    )

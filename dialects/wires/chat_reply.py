@@ -1,0 +1,93 @@
+"""Replies in the shape of Chat Completions, which many servers besides OpenAI's speak."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from ..errors import WireError
+from ..transcript import ModelResponse, ToolCall
+from .arguments import reported_arguments
+from .reply import field, fields, items, json_or_none, plain, text_parts
+
+_KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extra_content"})
+
+
+def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> ModelResponse:
+    """The first choice of a reply. `names`: wire name to tool name, for respelled ones.
+
+    Keys of a call that no type knows (and `reasoning_details` and `extra_content` of the
+    message) are kept in the metadata under `namespace`, to be sent back. Raises WireError for what is no reply.
+    """
+    choice = _first_choice(response)
+    message = field(choice, "message")
+    if message is None:
+        raise WireError("the reply's first choice has no message; was it a chunk of a stream?")
+    calls, unknown = [], {}
+    taken: set[str] = set()
+    for position, call in enumerate(items(field(message, "tool_calls"), "message.tool_calls")):
+        calls.append(_call(call, names, taken))
+        if kept := json_or_none({key: value for key, value in fields(call).items() if key not in _KNOWN_CALL_KEYS}):
+            unknown[str(position)] = kept
+    kept = {"calls": unknown} if unknown else {}
+    for key in ("reasoning_details", "extra_content"):
+        if value := json_or_none(field(message, key)):
+            kept[key] = value
+    return ModelResponse(
+        text=_text(message),
+        tool_calls=tuple(calls),
+        reasoning_content=_first_string(message, "reasoning_content", "reasoning"),
+        truncated=field(choice, "finish_reason") == "length",
+        metadata={namespace: kept} if kept else None,
+    )
+
+
+def _first_choice(response: Any) -> Any:
+    if error := field(response, "error"):
+        raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+    choices = items(field(response, "choices"), "choices")
+    if not choices:
+        raise WireError(f"the reply ({type(response).__name__}) has no choices: is it a chat completion?")
+    return choices[0]
+
+
+def _text(message: Any) -> str | None:
+    content = field(message, "content")
+    if content is not None and not isinstance(content, (str, list, tuple)):
+        raise WireError(f"message.content of the reply is {type(content).__name__}, not text or a list of parts")
+    if content is not None and not isinstance(content, str):
+        content = "".join(text_parts(content)) + "".join(_refusals(content))
+    return content or _first_string(message, "refusal") or content
+
+
+def _refusals(parts: Any) -> list[str]:
+    return [text for part in parts if isinstance(text := field(part, "refusal"), str)]
+
+
+def _first_string(source: Any, *names: str) -> str | None:
+    return next((value for name in names if isinstance(value := field(source, name), str)), None)
+
+
+def _call(call: Any, names: dict[str, str], taken: set[str]) -> ToolCall:
+    # A custom tool's input is free text; as arguments it is read, or reported, like any.
+    function = field(call, "function") or field(call, "custom")
+    name = field(function, "name")
+    name = name if isinstance(name, str) else ""
+    extra = json_or_none(field(call, "extra_content"))
+    return ToolCall(
+        id=call_id(field(call, "id"), taken),
+        name=names.get(name, name),
+        arguments=reported_arguments(plain(field(function, "arguments", field(function, "input")))),
+        extra_content=extra if isinstance(extra, dict) else None,
+    )
+
+
+def call_id(reported: Any, taken: set[str]) -> str:
+    """The id as reported; where a server gave none, one that no call of this reply (`taken`) has."""
+    if isinstance(reported, str) and reported:
+        taken.add(reported)
+        return reported
+    number = len(taken)
+    while (made := f"call_{number}") in taken:
+        number += 1
+    taken.add(made)
+    return made

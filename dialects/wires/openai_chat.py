@@ -1,0 +1,131 @@
+"""OpenAI Chat Completions, and the many servers that speak its shape.
+
+Sources: types of `openai` 3.57; ids of more than 40 characters and a second answer to one
+id are refused (reports in public issue threads, 2026).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Literal, TypeAlias, get_args
+
+from ..transcript import AssistantTurn, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
+from .arguments import argument_text
+from .base import Wire
+from .chat_messages import function_tools, host_texts_of
+from .chat_reply import read_chat_reply
+from .fixed_texts import is_blank, shown_result
+from .ids import WireIds
+from .layout import Cycle, Stray, lay_out
+from .tool_names import original_names, wire_name
+from .tool_specs import ToolIssue, prepare_tools, report_issues
+
+Reasoning: TypeAlias = Literal["omit", "echo", "always"]
+
+_LONGEST_ID = 40
+_ROLES = {"system": "system", "user": "user", "assistant": "assistant", "tool": "user"}
+
+
+class OpenAIChatWire(Wire):
+    """`reasoning`: what happens to a turn's reasoning. `omit`: it is not sent (OpenAI refuses
+    the field); `echo`: sent where there is some; `always`: on every assistant message, empty
+    where there is none (DeepSeek's thinking mode refuses call turns without the field).
+
+    There is no failure flag: a failed output's own words must tell.
+    """
+
+    name: ClassVar[str] = "openai-chat"
+
+    def __init__(self, reasoning: Reasoning = "omit") -> None:
+        if reasoning not in get_args(Reasoning):
+            raise ValueError(f"reasoning={reasoning!r}: use one of {', '.join(get_args(Reasoning))}")
+        self._reasoning = reasoning
+
+    def encode(self, entries: Iterable[TranscriptEntry], tools: Sequence[ToolSpec] = ()) -> dict[str, Any]:
+        """`messages`, and `tools` where there are some. A tool result is a message whose content
+        is exactly its text."""
+        request: dict[str, Any] = {"messages": list(self._messages(entries))}
+        prepared, issues = prepare_tools(tools)
+        report_issues(issues)
+        if prepared:
+            request["tools"] = function_tools(prepared, wire_name)
+        return request
+
+    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
+        """The first choice of a chat completion. Raises WireError for what is none."""
+        return read_chat_reply(response, original_names(tool.name for tool in tools), self.name)
+
+    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        conversation: list[dict[str, Any]] = request["messages"]
+        return conversation
+
+    def host_texts(self, messages: Any) -> Iterator[str]:
+        return host_texts_of(messages)
+
+    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
+        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
+        return prepare_tools(tools)[1]
+
+    def tool_name(self, name: str) -> str:
+        """The tool's name in a request, for fields such as `tool_choice`."""
+        return wire_name(name)
+
+    def _messages(self, entries: Iterable[TranscriptEntry]) -> Iterator[dict[str, Any]]:
+        ids = WireIds(lambda id_: bool(id_.strip()) and len(id_) <= _LONGEST_ID, request_wide=False)
+        for item in lay_out(entries, ids):
+            if isinstance(item, ChatMessage):
+                if not is_blank(item.content):
+                    message = {"role": _ROLES[item.role], "content": str(item.content)}
+                    yield {**message, **self._reasoning_of(None)} if item.role == "assistant" else message
+            elif isinstance(item, Stray):
+                yield _result(item.id, item.result.content)
+            else:
+                yield from self._cycle(item)
+
+    def _cycle(self, cycle: Cycle) -> Iterator[dict[str, Any]]:
+        turn = cycle.turn
+        text = None if is_blank(turn.text) else str(turn.text)
+        if text is None and not turn.tool_calls:
+            return
+        message: dict[str, Any] = {"role": "assistant", "content": text}
+        kept = _kept(turn)
+        message.update(self._reasoning_of(turn.reasoning_content, kept.get("reasoning_details")))
+        if "extra_content" in kept:
+            message["extra_content"] = kept["extra_content"]
+        if turn.tool_calls:
+            unknown = kept.get("calls", {})
+            message["tool_calls"] = [
+                {
+                    **unknown.get(str(position), {}),
+                    "id": wire_id,
+                    "type": "function",
+                    "function": {"name": wire_name(call.name), "arguments": argument_text(call.arguments)},
+                    **({} if call.extra_content is None else {"extra_content": call.extra_content}),
+                }
+                for position, (wire_id, call) in enumerate(zip(cycle.ids, turn.tool_calls, strict=True))
+            ]
+        yield message
+        for wire_id, result in cycle.answers:
+            yield _result(wire_id, result.content)
+
+    def _reasoning_of(self, reasoning: str | None, details: Any = None) -> dict[str, Any]:
+        if self._reasoning == "omit":
+            return {}
+        fields = {} if details is None else {"reasoning_details": details}
+        if reasoning or self._reasoning == "always":
+            fields["reasoning_content"] = str(reasoning or "")
+        return fields
+
+
+def _kept(turn: AssistantTurn) -> dict[str, Any]:
+    """What this wire read beside text and calls. A transcript that others can write may hold anything."""
+    kept = (turn.metadata or {}).get(OpenAIChatWire.name)
+    if not isinstance(kept, dict):
+        return {}
+    calls = kept.get("calls")
+    by_call = calls if isinstance(calls, dict) else {}
+    return {**kept, "calls": {place: keys for place, keys in by_call.items() if isinstance(keys, dict)}}
+
+
+def _result(wire_id: str, content: str) -> dict[str, Any]:
+    return {"role": "tool", "tool_call_id": wire_id, "content": shown_result(content)}

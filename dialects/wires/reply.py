@@ -1,0 +1,87 @@
+"""Reading replies and messages, whether they are dicts or an SDK's objects.
+
+No SDK is imported: their objects are pydantic models, dataclasses or plain objects, and a
+field is asked for by name.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from ..errors import WireError
+from ..text import clean_json
+
+
+def field(source: Any, name: str, default: Any = None) -> Any:
+    """A field of a dict or an object; `default` where it is missing."""
+    if isinstance(source, Mapping):
+        return source.get(name, default)
+    return getattr(source, name, default)
+
+
+def fields(source: Any) -> dict[str, Any]:
+    """All fields that were set, one level deep, also those the SDK's types do not know."""
+    if isinstance(source, Mapping):
+        return dict(source)
+    if isinstance(source, BaseModel):
+        known = {name: getattr(source, name) for name in source.model_fields_set if hasattr(source, name)}
+        return {**known, **(source.model_extra or {})}
+    if dataclasses.is_dataclass(source) and not isinstance(source, type):
+        return {item.name: getattr(source, item.name) for item in dataclasses.fields(source)}
+    return dict(getattr(source, "__dict__", {}))
+
+
+def plain(value: Any) -> Any:
+    """The value as JSON-like data, SDK objects at any depth made dicts."""
+    if value is None or isinstance(value, (str, int, float, bool)):
+        return value
+    if isinstance(value, Mapping):
+        return {key: plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [plain(item) for item in value]
+    return {key: plain(item) for key, item in fields(value).items()}
+
+
+def json_or_none(value: Any) -> Any:
+    """The value as clean JSON, for what is kept to be sent back; None for what JSON cannot say."""
+    try:
+        return clean_json(plain(value))
+    except (ValueError, RecursionError):
+        return None
+
+
+def items(value: Any, what: str) -> list[Any]:
+    """The elements of a list field, none where it is null.
+
+    Raises WireError, naming the field, for anything else.
+    """
+    if value is None:
+        return []
+    if isinstance(value, (str, bytes, Mapping)) or not isinstance(value, Iterable):
+        raise WireError(f"{what} of the reply is {type(value).__name__}, not a list")
+    return list(value)
+
+
+def text_parts(content: Any) -> Iterator[str]:
+    """Each text of a content field, a string or a list of parts; parts that are not text are skipped."""
+    if isinstance(content, str):
+        yield content
+    elif isinstance(content, Iterable) and not isinstance(content, (bytes, Mapping)):
+        for part in content:
+            if isinstance(part, str):
+                yield part
+            elif field(part, "type", "text") == "text" and isinstance(text := field(part, "text"), str):
+                yield text
+
+
+def message_list(messages: Any) -> Iterator[Any]:
+    """The messages of a request, of a list of them, or of any iterable."""
+    inner = field(messages, "messages", None)
+    if inner is not None:
+        messages = inner
+    if isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, Mapping)):
+        yield from messages
