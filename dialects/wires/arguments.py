@@ -30,8 +30,11 @@ def argument_text(raw: str) -> str:
 
     But for one that escapes surrogates: a lone one would make the text unreadable to strict readers.
     """
-    value = argument_object(raw)
-    if not raw.strip() or UNREADABLE in value or _SURROGATE_ESCAPE.search(raw):
+    try:
+        value = read_arguments(raw)
+    except ValueError:
+        return compact_json(argument_object(raw))
+    if not raw.strip() or _SURROGATE_ESCAPE.search(raw):
         return compact_json(value)
     is_string = raw.lstrip(" \t\r\n").startswith('"')
     return str(read_json(raw) if is_string else raw)
