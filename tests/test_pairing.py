@@ -45,7 +45,7 @@ def test_a_healthy_history_comes_back_as_the_same_entries(history, mode):
 
 
 @given(damaged(), MODES)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_every_damaged_history_is_repaired_and_loses_no_text(history, mode):
     before = list(history)
     repaired = repair_tool_cycles(history, mode)

@@ -40,7 +40,7 @@ WIRES = [
 
 
 @given(HISTORIES, TOOLS)
-@settings(max_examples=200)
+@settings(max_examples=120)
 def test_openai_chat_takes_every_replayed_history(history, tools):
     request = OpenAIChatWire().encode(NativeDialect().replay(history), tools)
     check_openai(request)
@@ -48,7 +48,7 @@ def test_openai_chat_takes_every_replayed_history(history, tools):
 
 
 @given(HISTORIES, TOOLS)
-@settings(max_examples=200)
+@settings(max_examples=120)
 def test_anthropic_takes_every_replayed_history(history, tools):
     request = AnthropicWire().encode(NativeDialect().replay(history), tools)
     check_anthropic(request)
@@ -56,7 +56,7 @@ def test_anthropic_takes_every_replayed_history(history, tools):
 
 
 @given(HISTORIES)
-@settings(max_examples=150)
+@settings(max_examples=100)
 def test_strict_templates_take_every_replayed_history(history):
     request = PlainChatWire(strict_alternation=True).encode(NativeDialect().replay(history))
     assert not list(strict_chat_faults(request))
