@@ -1,5 +1,7 @@
 """How tool calls and results are spelled for a model."""
 
+from .catalogue import render_catalogue
+from .dialect import CallFormat, ToolDialect
 from .errors import (
     MissingExtraError,
     PluginError,
@@ -10,6 +12,15 @@ from .errors import (
     VerbatimError,
     WireError,
 )
+from .host_texts import host_texts
+from .mcp_results import outcome_from_mcp
+from .native import NativeDialect
+from .pairing import repair_tool_cycles
+from .pformat import PFormatDialect
+from .registry import available_dialects, get_dialect
+from .saved import dump_transcript, load_transcript
+from .tags import CONTROL_TOKENS
+from .text_dialect import TextDialect
 from .transcript import (
     AssistantTurn,
     ChatMessage,
@@ -25,20 +36,32 @@ from .transcript import (
     ToolSpec,
     TranscriptEntry,
 )
+from .wires import AnthropicWire, OpenAIChatWire, PlainChatWire, ToolIssue, Wire
+from .xml import XmlDialect
 
 __all__ = [
+    "CONTROL_TOKENS",
+    "AnthropicWire",
     "AssistantTurn",
+    "CallFormat",
     "ChatMessage",
     "MissingExtraError",
     "ModelResponse",
+    "NativeDialect",
+    "OpenAIChatWire",
+    "PFormatDialect",
     "ParsedResponse",
     "ParsedToolCall",
+    "PlainChatWire",
     "PluginError",
     "Problem",
     "Record",
     "RenderError",
+    "TextDialect",
     "ToolCall",
+    "ToolDialect",
     "ToolDialectError",
+    "ToolIssue",
     "ToolOutcome",
     "ToolResult",
     "ToolResultBatch",
@@ -47,5 +70,15 @@ __all__ = [
     "TranscriptError",
     "UnknownDialectError",
     "VerbatimError",
+    "Wire",
     "WireError",
+    "XmlDialect",
+    "available_dialects",
+    "dump_transcript",
+    "get_dialect",
+    "host_texts",
+    "load_transcript",
+    "outcome_from_mcp",
+    "render_catalogue",
+    "repair_tool_cycles",
 ]

@@ -15,7 +15,6 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from typing import NamedTuple
 
 from .tags import RESULT_TAGS
 
@@ -26,30 +25,19 @@ _TAIL = f"\n</{_TAG}>\n"
 # Not a Char of XML 1.0 (section 2.2); surrogates never get here, records replace them.
 _FORBIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff"
 # A reader turns literal tab, LF and CR of an attribute into spaces (XML 1.0, 3.3.3).
-_IN_ATTRIBUTE = re.compile(f"[&<>\"\t\n\r\x7f-\x9f{_FORBIDDEN}]")
+_IN_ATTRIBUTE = re.compile(f'[&<>"\t\n\r\x7f-\x9f{_FORBIDDEN}]')
 # Literal CR would be read as LF (XML 1.0, 2.11).
 _IN_BODY = re.compile(f"[&<>\r{_FORBIDDEN}]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 _REFERENCES = {"\t", "\n", "\r", *map(chr, range(0x7F, 0xA0))}
 
-# Longer names are rendered each time: a cache of them would hold whatever a registry sends.
-_LONGEST_CACHED = 256
 
-
-class Framed(NamedTuple):
-    """One result as the envelope sees it; `name` or `call_id` is known."""
-
-    name: str | None
-    call_id: str | None
-    success: bool
-    body: str
-
-
-def frame(results: Iterable[Framed], render_body: Callable[[str], str]) -> str:
-    """The message for one batch: banner, then each result in order."""
+def frame(results: Iterable[tuple[str, str]], render_body: Callable[[str], str]) -> str:
+    """The message for one batch: banner, then head and body of each result in order."""
     parts = [BANNER]
-    for name, call_id, success, body in results:
-        parts += (_head(name, call_id, success), render_body(body), _TAIL)
+    # One list, one join: adding to a string or formatting a body copies it once more.
+    for head, body in results:
+        parts += (head, render_body(body), _TAIL)
     return "".join(parts)
 
 
@@ -58,17 +46,15 @@ def escape_body(body: str) -> str:
     return _IN_BODY.sub(_as_xml, body)
 
 
-def _head(name: str | None, call_id: str | None, success: bool) -> str:
-    if name is None:
-        return _render_head("id", call_id or "", success)
-    if len(name) > _LONGEST_CACHED:
-        return _render_head("name", name, success)
-    return _cached_head(name, success)
-
-
 @lru_cache(maxsize=1024)
-def _cached_head(name: str, success: bool) -> str:
+def result_head(name: str, success: bool) -> str:
+    """The opening tag and its line break, for a result whose tool is known."""
     return _render_head("name", name, success)
+
+
+def nameless_head(call_id: str, success: bool) -> str:
+    """The same for a result of which only the call is known."""
+    return _render_head("id", call_id, success)
 
 
 def _render_head(attribute: str, value: str, success: bool) -> str:

@@ -11,6 +11,8 @@ CALL_TAGS = ("tool_call",)
 # Delimits reasoning; no call and no result is ever spelled with it, so bodies keep it.
 THINK_TAGS = ("think",)
 PROTOCOL_TAGS = RESULT_TAGS + CALL_TAGS
+# The block of the tools in a prompt. No reader obeys it, so results keep it.
+CATALOGUE_TAG = "tools"
 
 # The tokens with which chat templates open, close and label turns; tokenizers read them in
 # any text, and templates do not escape them. Exact strings, each beginning with `<`.
@@ -59,7 +61,6 @@ CONTROL_TOKENS = (
     "<start_of_turn>",
     "<end_of_turn>",
     "<|turn>",
-    "<turn|>",
     # Phi-3, Zephyr, OLMo, GLM
     "<|system|>",
     "<|user|>",

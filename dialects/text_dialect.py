@@ -12,7 +12,7 @@ from typing import ClassVar
 
 from .call_arguments import read_arguments
 from .dialect import ToolDialect
-from .envelope import Framed, escape_body, frame
+from .envelope import escape_body, frame, nameless_head, result_head
 from .errors import RenderError
 from .neutralise import check_control_tokens, neutraliser
 from .splitting import is_verbatim_turn, split_verbatim
@@ -64,7 +64,7 @@ class TextDialect(ToolDialect):
         return [
             _verbatim_turn(run[0].output)
             if alone
-            else self._batch(Framed(o.name, o.tool_call_id, o.success, o.output) for o in run)
+            else self._batch([(result_head(o.name, o.success), o.output) for o in run])
             for alone, run in split_verbatim(outcomes, _outcome_stands_alone)
         ]
 
@@ -123,9 +123,9 @@ class TextDialect(ToolDialect):
             if alone:
                 yield _verbatim_turn(run[0][0].content)
             else:
-                yield self._batch(_framed(result, called) for result, called in run)
+                yield self._batch([(_result_head(result, called), result.content) for result, called in run])
 
-    def _batch(self, results: Iterable[Framed]) -> ChatMessage:
+    def _batch(self, results: Iterable[tuple[str, str]]) -> ChatMessage:
         return ChatMessage(role="user", content=frame(results, self._render_body))
 
 
@@ -152,9 +152,9 @@ class _CallNames:
         return names.pop() if len(names) > 1 else names[0]
 
 
-def _framed(result: ToolResult, called: str | None) -> Framed:
+def _result_head(result: ToolResult, called: str | None) -> str:
     name = called if result.name is None else result.name
-    return Framed(name, result.tool_call_id, result.success, result.content)
+    return nameless_head(result.tool_call_id, result.success) if name is None else result_head(name, result.success)
 
 
 def _verbatim_turn(text: str) -> ChatMessage:
@@ -162,8 +162,8 @@ def _verbatim_turn(text: str) -> ChatMessage:
 
 
 def _outcome_stands_alone(outcome: ToolOutcome) -> bool:
-    return is_verbatim_turn(outcome.output, outcome.trusted_verbatim)
+    return outcome.trusted_verbatim and is_verbatim_turn(outcome.output, True)
 
 
 def _result_stands_alone(result: ToolResult) -> bool:
-    return is_verbatim_turn(result.content, result.trusted_verbatim)
+    return result.trusted_verbatim and is_verbatim_turn(result.content, True)

@@ -7,12 +7,12 @@ side has read it. No white space stands at either end, where stores and template
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import lru_cache
 from typing import Any
 
 from tooldialect.dialects import ParsedToolCall
-from tooldialect.dialects.neutralise import opener_pattern
+from tooldialect.dialects.neutralise import neutraliser
 from tooldialect.dialects.registry import known_tags
 from tooldialect.dialects.tags import CONTROL_TOKENS
 from tooldialect.dialects.text import compact_json
@@ -128,9 +128,9 @@ def _as_json(call: ParsedToolCall) -> Mapping[str, Any]:
 def _json(value: Any) -> str:
     """Compact JSON in which no `<` opens a tag of any loaded dialect or a control token."""
     text = compact_json(value)
-    return _openers(known_tags()).sub(r"\\u003c", text) if "<" in text else text
+    return _breaker(known_tags())(text) if "<" in text else text
 
 
 @lru_cache(maxsize=16)
-def _openers(tags: frozenset[str]) -> Any:
-    return opener_pattern(tuple(sorted(tags)), CONTROL_TOKENS)
+def _breaker(tags: frozenset[str]) -> Callable[[str], str]:
+    return neutraliser(tuple(sorted(tags)), CONTROL_TOKENS, broken=r"\u003c")

@@ -247,7 +247,8 @@ class GateRun:
             while True:
                 question = steps.send(self._answer(question))
         except StopIteration as stop:
-            return self._announce(aim, stop.value)
+            decision: Decision = stop.value
+        return self._announce(aim, decision)
 
     async def _aconsult(self, aim: Aim) -> Decision:
         steps = self._open(aim)
@@ -260,7 +261,8 @@ class GateRun:
                     answer = self._answer(question)
                 question = steps.send(answer)
         except StopIteration as stop:
-            return self._announce(aim, stop.value)
+            decision: Decision = stop.value
+        return self._announce(aim, decision)
 
     def _answer(self, question: Question) -> Any:
         if isinstance(question, CountRuns):
@@ -272,8 +274,9 @@ class GateRun:
         if self.gate.on_event is not None:
             try:
                 self.gate.on_event(aim.target, decision)
-            except Exception:
-                _log.exception("[contract-gate] on_event raised; the call is not affected")
+            except Exception as error:
+                # Neither message nor traceback: both may hold the arguments it was given.
+                _log.error("[contract-gate] on_event raised %s; the call is not affected", type(error).__name__)
         return decision
 
     def _report_execution(self, aim: Aim, decision: Decision, *, success: bool) -> None:
