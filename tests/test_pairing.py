@@ -5,9 +5,9 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from pairing_checker import answers_by_call, cycle_faults, losses
 from strategies_histories import PLAIN_IDS, damaged, healthy
-
 from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, ToolResult, ToolResultBatch
 from tooldialect.dialects.pairing import INTERRUPTED, repair_tool_cycles
 

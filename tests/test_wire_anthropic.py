@@ -6,10 +6,9 @@ import pytest
 from anthropic.types import Message
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sdk_types import check_anthropic
 from strategies_histories import ODD_IDS
-from wire_rules import anthropic_faults
-
 from tooldialect.dialects import (
     AssistantTurn,
     ChatMessage,
@@ -22,6 +21,7 @@ from tooldialect.dialects import (
 )
 from tooldialect.dialects.native import NativeDialect
 from tooldialect.dialects.wires import AnthropicWire, OpenAIChatWire, PlainChatWire
+from wire_rules import anthropic_faults
 
 WIRE = AnthropicWire()
 THOUGHT = {"type": "thinking", "thinking": "step", "signature": "c2ln"}

@@ -8,13 +8,13 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from sdk_types import check_anthropic, check_openai
 from strategies_histories import ARGUMENTS, ODD_IDS, ODD_NAMES, TEXTS, damaged, healthy
-from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
-
 from tooldialect.dialects import ChatMessage, ToolResultBatch, ToolSpec
 from tooldialect.dialects.native import NativeDialect
 from tooldialect.dialects.wires import AnthropicWire, OpenAIChatWire, PlainChatWire
+from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
 
 ODD = {"ids": ODD_IDS, "names": ODD_NAMES, "texts": TEXTS, "arguments": ARGUMENTS}
 HISTORIES = st.one_of(healthy(**ODD), damaged(**ODD))

@@ -58,7 +58,7 @@ class PlainChatWire(Wire):
             request["tools"] = function_tools(prepared)
         return request
 
-    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:  # noqa: ARG002 (names are kept)
+    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
         """The generated text itself, a chat completion or a text completion. Raises WireError for others."""
         if isinstance(response, str):
             return ModelResponse(text=response)
