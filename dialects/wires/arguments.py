@@ -12,6 +12,7 @@ from typing import Any
 
 from ..call_arguments import read_arguments
 from ..text import compact_json, read_json
+from .reply import plain
 
 UNREADABLE = "unreadable_arguments"
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -50,6 +51,6 @@ def reported_arguments(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         return f"unreadable: {type(value).__name__}"

@@ -25,7 +25,7 @@ from .reply import field
 from .tool_specs import ToolIssue, prepare_tools, report_issues
 
 _JOIN = "\n\n"
-_ROLES = {"system": "system", "user": "user", "assistant": "assistant", "tool": "user"}
+_ROLES = {"system": "system", "user": "user", "tool": "user"}
 
 
 class PlainChatWire(Wire):
