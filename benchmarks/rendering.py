@@ -125,7 +125,7 @@ def plain_rows(dialect: Dialect) -> Iterator[dict[str, Any]]:
         pairs = list(zip(parts[1::3], bodies, strict=True))
         yield {
             "case": f"{count} plain bodies of {size // KIB} KiB",
-            "ratio to join, framing": best(partial(frame, pairs, break_tags)) / join,
+            "ratio to join, framing": best(partial(frame, pairs, break_tags, "<")) / join,
             "with records": best(partial(dialect.format_results, outcomes)) / join,
         }
     small = [ToolOutcome.ok("read_file", fill(PLAIN, 200)) for _ in range(64)]
