@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .budget import MAX_DEPTH, Budget
+from .budget import Budget
 from .engine import Engine, Unjudged
 from .keywords import json_type
 from .names import known_names
@@ -59,9 +59,13 @@ class Descent:
     _seen: set[tuple[int, int, str]] = field(default_factory=set)
     _parts: int = 0
 
-    def search(self, node: Node, value: Any, path: str = "") -> None:
-        """Collect the violations of `value` against `node`, in document order, the first few."""
-        stack = [iter([_Part(node, value, path, "not")])]
+    def search(self, value: Any, *, refused: bool) -> None:
+        """Collect the first violations of `value`, those about a place before those inside it.
+
+        `refused` says that the engine has refused the whole already.
+        """
+        whole = _Part(self.schema.root, value, "", "not")
+        stack = [self._pieces(whole) if refused else iter([whole])]
         while stack and len(self.violations) < MAX_VIOLATIONS:
             part = next(stack[-1], None)
             if part is None:
@@ -129,11 +133,11 @@ class Descent:
 
     def _holds(self, node: Node, word: str, value: Any) -> bool | None:
         """The engine's verdict on one assertion, None (and not complete) where there is none."""
-        length = len(value) if type(value) in (dict, list, str) else 1
+        length = len(value) if type(value) in (dict, list) else len(value) // 16 if type(value) is str else 1
         affordable = self.budget.pay(node.own_cost + length)
         if affordable and word == "uniqueItems" and type(value) is list:
             size = self.budget.size(value)
-            affordable = size is not None and size.depth <= MAX_DEPTH and self.budget.pay(size.units)
+            affordable = size is not None and not size.excessive and self.budget.pay(size.units)
         if affordable:
             try:
                 return self.engine.is_valid(node, value if word in _WHOLE else _hollow(value), word)
