@@ -76,6 +76,8 @@ def measure(value: Any) -> Size | None:
             kinds = set(map(type, items))
             if str in kinds:
                 size.characters += sum(len(item) for item in items if type(item) is str)
+            if int in kinds and not _are_readable(items, kinds):
+                return None
             if kinds <= _SCALARS:
                 continue
             if float in kinds and not all(math.isfinite(item) for item in items if type(item) is float):
@@ -95,6 +97,15 @@ def measure(value: Any) -> Size | None:
 
 
 _PLAIN = _SCALARS | {float, dict, list}
+
+
+# A JSON reader refuses a longer integer (4,300 digits), and the engine reads one as a float.
+_LARGEST_INTEGER = 1 << 14_000
+
+
+def _are_readable(items: Any, kinds: set[type]) -> bool:
+    integers = items if len(kinds) == 1 else [item for item in items if type(item) is int]
+    return min(integers) > -_LARGEST_INTEGER and max(integers) < _LARGEST_INTEGER
 
 
 def _is_plain(value: Any) -> bool:

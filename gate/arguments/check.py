@@ -79,7 +79,9 @@ class _Checker:
     def _unknown(self, arguments: dict[str, Any]) -> tuple[Violation, ...]:
         if not self.closed:
             return ()
-        return tuple(Violation(step("", name), "unknown") for name in arguments if name not in self.names)[:MAX_VIOLATIONS]
+        return tuple(Violation(step("", name), "unknown") for name in arguments if name not in self.names)[
+            :MAX_VIOLATIONS
+        ]
 
 
 class _Checkers:

@@ -37,6 +37,11 @@ class _Exhausted(Exception):
 class Place:
     """Everything a schema says of one value: all of `nodes`, and one place of each of `unions`."""
 
+    nodes: tuple[Node, ...]
+    unions: tuple[tuple[Place, ...], ...]
+    nesting: int
+    key: Any
+
     __slots__ = ("_below", "_steady", "_types", "key", "nesting", "nodes", "prefix", "unions")
 
     def __init__(self, nodes: Iterable[Node], choices: Iterable[tuple[Place, ...]] = (), nesting: int = 0) -> None:
@@ -60,7 +65,7 @@ class Place:
                     unions.setdefault(_union_key(union), union)
         self.unions = tuple(union for union in unions.values() if _height(union) + nesting <= _MAX_NESTING)
         self.nesting = max(map(_height, self.unions), default=0)
-        self.key: Any = (tuple(node.number for node in self.nodes), tuple(_union_key(union) for union in self.unions))
+        self.key = (tuple(node.number for node in self.nodes), tuple(_union_key(union) for union in self.unions))
         own = max((len(node.many.get("prefixItems", ())) for node in self.nodes), default=0)
         # From this index on all items are one place.
         self.prefix: int = max([own, *(place.prefix for union in self.unions for place in union)])
@@ -204,7 +209,9 @@ def _conjuncts(node: Node) -> list[Node]:
 
 
 def _depends(node: Node, name: str, value: dict[str, Any]) -> bool:
-    return any(name in needed and trigger in value for trigger, needed in node.asserts.get("dependentRequired", {}).items())
+    return any(
+        name in needed and trigger in value for trigger, needed in node.asserts.get("dependentRequired", {}).items()
+    )
 
 
 def _may_be(node: Node, value: Any) -> bool:
@@ -242,7 +249,9 @@ def _pass(root: Place, arguments: dict[str, Any]) -> bool:
         if steps > _MAX_STEPS:
             raise _Exhausted
         live = place.live(value)
-        members = _members(place, value, live) if type(value) is dict else _items(place, value, live)
+        members: Iterator[tuple[Any, Place]] = (
+            _members(place, value, live) if type(value) is dict else _items(place, value, live)
+        )
         for name, inner in members:
             steps += 1
             if steps > _MAX_STEPS:

@@ -319,7 +319,6 @@ class Schema:
         for node in in_place_order(self.nodes):
             node.types &= _combined_types(node)
 
-
     def part(self, node: Node, words: tuple[str, ...]) -> Node:
         """A node that says only what these keywords of `node` say."""
         part = node.parts.get(words[0])
