@@ -193,3 +193,8 @@ def test_deep_arguments_neither_overflow_nor_stop_the_check(levels: int) -> None
     schema = {"properties": {"a": {"$ref": "#"}, "n": {"type": "integer"}}, "type": ["object", "integer"]}
     assert check(schema, {**nested(levels), "n": "x"}).violations == (Violation("/n", "type"),)
     assert Violation("/n", "type") in check(schema, {"n": "[" * levels}).violations
+
+
+def test_names_of_a_part_that_cannot_be_read_are_not_called_unknown() -> None:
+    schema = {"properties": {"a": {}}, "allOf": [{"$ref": "https://example.test/more"}]}
+    assert check(schema, {"a": 1, "b": 1}) == ArgumentCheck({"a": 1, "b": 1}, (), complete=False)
