@@ -50,7 +50,7 @@ def assistant_blocks(cycle: Cycle) -> list[Block]:
     else:
         blocks = [block for block in kept if block["type"] in _THINKING]
         if turn.text is not None:
-            blocks.append({"type": "text", "text": turn.text})
+            blocks.append({"type": "text", "text": str(turn.text)})
         blocks += calls
     return _acceptable(blocks)
 

@@ -22,7 +22,7 @@ def argument_object(raw: str) -> dict[str, Any]:
     try:
         return read_arguments(raw)
     except ValueError:
-        return {UNREADABLE: raw}
+        return {UNREADABLE: str(raw)}
 
 
 def argument_text(raw: str) -> str:
@@ -34,7 +34,7 @@ def argument_text(raw: str) -> str:
     if not raw.strip() or UNREADABLE in value or _SURROGATE_ESCAPE.search(raw):
         return compact_json(value)
     outer = read_json(raw)
-    return outer if isinstance(outer, str) else raw
+    return str(outer if isinstance(outer, str) else raw)
 
 
 def reported_arguments(value: Any) -> str:

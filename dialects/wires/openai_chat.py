@@ -75,7 +75,7 @@ class OpenAIChatWire(Wire):
         for item in lay_out(entries, ids):
             if isinstance(item, ChatMessage):
                 if not is_blank(item.content):
-                    message = {"role": _ROLES[item.role], "content": item.content}
+                    message = {"role": _ROLES[item.role], "content": str(item.content)}
                     yield {**message, **self._reasoning_of(None)} if item.role == "assistant" else message
             elif isinstance(item, Stray):
                 yield _result(item.id, item.result.content)
@@ -84,7 +84,7 @@ class OpenAIChatWire(Wire):
 
     def _cycle(self, cycle: Cycle) -> Iterator[dict[str, Any]]:
         turn = cycle.turn
-        text = None if is_blank(turn.text) else turn.text
+        text = None if is_blank(turn.text) else str(turn.text)
         if text is None and not turn.tool_calls:
             return
         message: dict[str, Any] = {"role": "assistant", "content": text}
@@ -111,7 +111,7 @@ class OpenAIChatWire(Wire):
             return {}
         fields = {} if details is None else {"reasoning_details": details}
         if reasoning or self._reasoning == "always":
-            fields["reasoning_content"] = reasoning or ""
+            fields["reasoning_content"] = str(reasoning or "")
         return fields
 
 
