@@ -172,6 +172,7 @@ class GateMachine(RuleBasedStateMachine):
             return
         with mock.patch.dict(os.environ, {"TOOLDIALECT_CONTRACT_GATE": switch}):
             decision = transcript.run.consult(call(name, BAD))
+        transcript.executed.add(name)
         assert decision.proceed
         assert decision.message is None
         reached.add(decision.reason)
