@@ -97,6 +97,8 @@ def _message(line: str, number: int) -> dict[str, Any]:
         raise GateError(f"line {number} is not JSON: {error}") from None
     if not isinstance(message, dict) or not isinstance(message.get("role"), str):
         raise GateError(f"line {number} is no message of this wire: an object with a role is wanted")
+    if not isinstance(message.get("content"), str | list | None):
+        raise GateError(f"line {number} is no message of this wire: its content is neither text nor a list of parts")
     return message
 
 

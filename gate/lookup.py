@@ -15,7 +15,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
 from concurrent.futures import Future
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 from .contract import Contract
 from .errors import GateError
@@ -84,7 +84,7 @@ class Asker:
 
     def _checked(self, target: GateTarget, answer: Callable[[], Any]) -> Lookup:
         try:
-            found = answer()
+            found: Lookup = answer()
         except TimeoutError:
             found = Unavailable(f"no answer within {self._timeout:g} s")
         except (Exception, asyncio.CancelledError) as error:
@@ -112,7 +112,7 @@ def _answers_at_once(source: ContractSource) -> bool:
     return getattr(source, "immediate", False) is True
 
 
-def _is_answer(found: Any) -> TypeGuard[Lookup]:
+def _is_answer(found: Any) -> bool:
     if isinstance(found, Found):
         return isinstance(found.contract, Contract)
     if isinstance(found, NotFound):
