@@ -46,7 +46,12 @@ def explain(
     wanted: Callable[[str], str | None] = lambda _key: None,
 ) -> list[Sighting]:
     """Every marked row, in order. Without a ledger, a payload that fits its token counts as
-    issued; `wanted(key)` is the version a target has now, None where any will do."""
+    issued; `wanted(key)` is the version a target has now, None where any will do.
+
+    Raises TypeError for a single string in place of many.
+    """
+    if isinstance(texts, str):
+        raise TypeError("explain takes the texts the host wrote, one a row, not a single string")
     sightings = []
     for row, text in enumerate(texts):
         leading = read_marker(text)
