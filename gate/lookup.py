@@ -175,11 +175,10 @@ def _in_thread(call: Callable[[], _T]) -> Future[_T]:
     def work() -> None:
         try:
             result = context.run(call)
-        except Exception as error:
-            _settle_future(future, error=error)
         except BaseException as error:
-            # Such as SystemExit: the source's thread ends, not the caller's program.
-            _settle_future(future, error=GateError(f"the lookup ended with {_reason(error)}"))
+            # SystemExit ends the source's thread, not the program; asyncio's futures choke on StopIteration.
+            passes = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            _settle_future(future, error=error if passes else GateError(f"the lookup ended with {_reason(error)}"))
         else:
             _settle_future(future, result=result)
 
