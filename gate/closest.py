@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import difflib
-import re
 from collections.abc import Sequence
 
-_WORD = re.compile(r"[A-Za-z0-9]+")
 # difflib compares in quadratic time; the rough order decides who is compared exactly.
 _COMPARED = 200
 _COMPARED_LENGTH = 100
@@ -17,17 +15,25 @@ def closest(parts: Sequence[str], names: Sequence[str], count: int) -> list[str]
 
     The names may stand for any of the target's `parts` (a server or its tool): the likest counts.
     """
-    wrong = [part[:_COMPARED_LENGTH].lower() for part in parts]
-    words = [set(_WORD.findall(part)) for part in wrong]
+    wrong = [_shortened(part) for part in parts]
+    wrong_pairs = [_pairs(part) for part in wrong]
 
-    def roughly(name: str) -> tuple[int, int, str]:
-        lowered = name[:_COMPARED_LENGTH].lower()
-        found = set(_WORD.findall(lowered))
-        likeness = ((-len(known & found), abs(len(lowered) - len(part))) for part, known in zip(wrong, words, strict=True))
-        return *min(likeness), name
+    def roughly(name: str) -> tuple[float, str]:
+        pairs = _pairs(_shortened(name))
+        return -max(2 * len(pairs & others) / (len(pairs) + len(others)) for others in wrong_pairs), name
 
     def exactly(name: str) -> tuple[float, str]:
-        lowered = name[:_COMPARED_LENGTH].lower()
-        return -max(difflib.SequenceMatcher(None, part, lowered).ratio() for part in wrong), name
+        shortened = _shortened(name)
+        return -max(difflib.SequenceMatcher(None, part, shortened).ratio() for part in wrong), name
 
     return sorted(sorted(set(names), key=roughly)[:_COMPARED], key=exactly)[:count]
+
+
+def _shortened(name: str) -> str:
+    return name[:_COMPARED_LENGTH].lower()
+
+
+def _pairs(name: str) -> set[str]:
+    """Neighbouring letters, the ends of the name included."""
+    framed = f" {name} "
+    return {framed[at : at + 2] for at in range(len(framed) - 1)}
