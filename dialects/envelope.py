@@ -25,19 +25,22 @@ _TAIL = f"\n</{_TAG}>\n"
 # Not a Char of XML 1.0 (section 2.2); surrogates never get here, records replace them.
 _FORBIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff"
 # A reader turns literal tab, LF and CR of an attribute into spaces (XML 1.0, 3.3.3).
-_IN_ATTRIBUTE = re.compile(f"[&<>\"\t\n\r\x7f-\x9f{_FORBIDDEN}]")
+_IN_ATTRIBUTE = re.compile(f'[&<>"\t\n\r\x7f-\x9f{_FORBIDDEN}]')
 # Literal CR would be read as LF (XML 1.0, 2.11).
 _IN_BODY = re.compile(f"[&<>\r{_FORBIDDEN}]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 _REFERENCES = {"\t", "\n", "\r", *map(chr, range(0x7F, 0xA0))}
 
 
-def frame(results: Iterable[tuple[str, str]], render_body: Callable[[str], str]) -> str:
-    """The message for one batch: banner, then head and body of each result in order."""
+def frame(results: Iterable[tuple[str, str]], render_body: Callable[[str], str], changed: str = "") -> str:
+    """The message for one batch: banner, then head and body of each result in order.
+
+    `render_body` changes no body that lacks the text `changed`, and is not asked about those.
+    """
     parts = [BANNER]
     # One list, one join: adding to a string or formatting a body copies it once more.
     for head, body in results:
-        parts += (head, render_body(body), _TAIL)
+        parts += (head, render_body(body) if changed in body else body, _TAIL)
     return "".join(parts)
 
 

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..tags import CATALOGUE_TAG, CONTROL_TOKENS, PROTOCOL_TAGS, THINK_TAGS
 from ..text import clean_json, compact_json
 from ..transcript import ToolSpec
+from .json_form import JSON_LESS_THAN
 from .names import quoted
 from .schema_types import allowed_types, parameters_of, read_slot
 from .tagged import BLANK
@@ -23,6 +25,9 @@ _VALUE = re.compile(r"(?:[^|\\]++|\\[|\]\\]|\\)*+")
 _ESCAPED = re.compile(r"\\([|\]\\])")
 _SPECIAL = re.compile(r"[|\]\\]")
 _LONGEST_NUMBER = 6
+_TAG_NAMES = frozenset(
+    {*PROTOCOL_TAGS, *THINK_TAGS, CATALOGUE_TAG, *(token.strip("<>").lower() for token in CONTROL_TOKENS)}
+)
 
 
 class SlotForm:
@@ -56,7 +61,8 @@ class SlotForm:
                 continue
             value = arguments[name]
             text = value if isinstance(value, str) else compact_json(value)
-            if not _same(read_slot(text, self.types[number]), value):
+            # What was read is the JSON that was written, or text: equal values have equal types.
+            if read_slot(text, self.types[number]) != value:
                 return None
             slots.append(f"{number}|{_SPECIAL.sub(_escape, text)}")
         return f"{self.name}[{'|'.join(slots)}]"
@@ -105,17 +111,7 @@ def _escape(special: re.Match[str]) -> str:
 
 
 def shown_parameter(parameter: str) -> str:
-    if _PLAIN_PARAMETER.fullmatch(parameter):
+    """A parameter's name as a signature and the catalogue show it: in quotes where `<name>` would not be plain."""
+    if _PLAIN_PARAMETER.fullmatch(parameter) and parameter.lower() not in _TAG_NAMES:
         return parameter
-    return compact_json(parameter).replace("<", "\\u003c")
-
-
-def _same(left: Any, right: Any) -> bool:
-    """Equal with types: `1`, `1.0` and `True` differ, key order does not matter."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(_same(item, right[key]) for key, item in left.items())
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(_same, left, right))
-    return bool(left == right)
+    return compact_json(parameter).replace("<", JSON_LESS_THAN)

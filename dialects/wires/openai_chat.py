@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from ..transcript import ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
+from ..transcript import AssistantTurn, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
 from .arguments import argument_text
 from .base import Wire
 from .chat_messages import function_tools, host_texts_of
@@ -23,7 +23,7 @@ from .tool_specs import ToolIssue, prepare_tools, report_issues
 Reasoning: TypeAlias = Literal["omit", "echo", "always"]
 
 _LONGEST_ID = 40
-_ROLES = {"system": "system", "user": "user", "assistant": "assistant", "tool": "user"}
+_ROLES = {"system": "system", "user": "user", "tool": "user"}
 
 
 class OpenAIChatWire(Wire):
@@ -75,8 +75,7 @@ class OpenAIChatWire(Wire):
         for item in lay_out(entries, ids):
             if isinstance(item, ChatMessage):
                 if not is_blank(item.content):
-                    message = {"role": _ROLES[item.role], "content": str(item.content)}
-                    yield {**message, **self._reasoning_of(None)} if item.role == "assistant" else message
+                    yield {"role": _ROLES[item.role], "content": str(item.content)}
             elif isinstance(item, Stray):
                 yield _result(item.id, item.result.content)
             else:
@@ -88,8 +87,10 @@ class OpenAIChatWire(Wire):
         if text is None and not turn.tool_calls:
             return
         message: dict[str, Any] = {"role": "assistant", "content": text}
-        kept = (turn.metadata or {}).get(self.name, {})
+        kept = _kept(turn)
         message.update(self._reasoning_of(turn.reasoning_content, kept.get("reasoning_details")))
+        if "extra_content" in kept:
+            message["extra_content"] = kept["extra_content"]
         if turn.tool_calls:
             unknown = kept.get("calls", {})
             message["tool_calls"] = [
@@ -113,6 +114,16 @@ class OpenAIChatWire(Wire):
         if reasoning or self._reasoning == "always":
             fields["reasoning_content"] = str(reasoning or "")
         return fields
+
+
+def _kept(turn: AssistantTurn) -> dict[str, Any]:
+    """What this wire read beside text and calls. A transcript that others can write may hold anything."""
+    kept = (turn.metadata or {}).get(OpenAIChatWire.name)
+    if not isinstance(kept, dict):
+        return {}
+    calls = kept.get("calls")
+    by_call = calls if isinstance(calls, dict) else {}
+    return {**kept, "calls": {place: keys for place, keys in by_call.items() if isinstance(keys, dict)}}
 
 
 def _result(wire_id: str, content: str) -> dict[str, Any]:
