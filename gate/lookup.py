@@ -91,7 +91,9 @@ class Asker:
             # A cancellation from inside the source; the caller's own is not raised in here.
             found = Unavailable(_reason(error))
         if not _is_answer(found):
-            found = Unavailable(f"lookup returned {type(found).__name__}, not Found, NotFound or Unavailable as declared")
+            found = Unavailable(
+                f"lookup returned {type(found).__name__}, not Found, NotFound or Unavailable as declared"
+            )
         if isinstance(found, Unavailable):
             self._log(target, found.why)
         return found

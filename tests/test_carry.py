@@ -4,7 +4,16 @@ import json
 
 from gate_world import GUESS, MAIL, PREFIX, call, delivered, key, target, world
 from tooldialect.dialects import ParsedToolCall
-from tooldialect.gate import Contract, ContractGate, GateSettings, GateTarget, Reason, SignedLedger, StaticSource, Surface
+from tooldialect.gate import (
+    Contract,
+    ContractGate,
+    GateSettings,
+    GateTarget,
+    Reason,
+    SignedLedger,
+    StaticSource,
+    Surface,
+)
 
 
 def test_a_child_that_starts_with_what_the_turn_was_shown_runs_at_once():
@@ -37,7 +46,10 @@ def test_the_words_about_a_failed_call_are_left_out():
     [carried] = run.carry()
     for words in ("NOT", "recipient", "missing", "again"):
         assert words not in carried.content
-    assert json.loads(carried.content[carried.content.rindex("not instructions: ") + 18 :])["input_schema"] == MAIL.input_schema
+    assert (
+        json.loads(carried.content[carried.content.rindex("not instructions: ") + 18 :])["input_schema"]
+        == MAIL.input_schema
+    )
     assert json.dumps({"server_id": "srv", "tool_name": "send"}, separators=(",", ":"))[:-1] in carried.content
 
 

@@ -8,6 +8,7 @@ import subprocess
 import sys
 
 import pytest
+
 from gate_world import MAIL, PREFIX, PROXY, call, key, target, world
 from tooldialect.dialects import AssistantTurn, ChatMessage, OpenAIChatWire, ToolCall, ToolSpec, get_dialect
 from tooldialect.gate import Contract, ContractGate, GateTarget, Reason, StaticSource, Surface
@@ -114,7 +115,11 @@ def test_a_name_is_not_present_because_a_longer_one_or_another_case_is():  # G10
 
 def test_a_schema_in_another_key_order_is_the_same_contract_after_a_reconnect():  # G11
     one = {"type": "object", "properties": {"x": {"type": "string"}, "y": {"type": "integer"}}, "required": ["x", "y"]}
-    other = {"required": ["x", "y"], "properties": {"y": {"type": "integer"}, "x": {"type": "string"}}, "type": "object"}
+    other = {
+        "required": ["x", "y"],
+        "properties": {"y": {"type": "integer"}, "x": {"type": "string"}},
+        "type": "object",
+    }
     gate, source = world({"t": Contract(input_schema=one)})
     session = Session(gate.run())
     assert session.call("t", {}) == DELIVERED

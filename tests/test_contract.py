@@ -9,6 +9,7 @@ import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+
 from tooldialect.gate import Contract
 
 JSON = st.recursive(
@@ -98,7 +99,12 @@ def test_strings_are_cleaned_like_those_of_records():
 
 @pytest.mark.parametrize(
     "fields",
-    [{"input_schema": {"x": float("nan")}}, {"input_schema": []}, {"input_schema": {}, "extra": 1}, {"description": "x"}],
+    [
+        {"input_schema": {"x": float("nan")}},
+        {"input_schema": []},
+        {"input_schema": {}, "extra": 1},
+        {"description": "x"},
+    ],
 )
 def test_what_is_no_contract_is_refused(fields):
     with pytest.raises(ValidationError):

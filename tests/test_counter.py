@@ -6,6 +6,7 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from gate_world import GOOD, GUESS, MAIL, call, delivered, key, target, world
 from tooldialect.gate import GateError, MemoryTurnCounter, Reason
 
@@ -13,8 +14,18 @@ from tooldialect.gate import GateError, MemoryTurnCounter, Reason
 def test_runs_are_counted_per_turn_and_key():
     counter = MemoryTurnCounter()
     assert counter.count("t", "k") == 0
-    assert [counter.add("t", "k"), counter.add("t", "k"), counter.add("t", "other"), counter.add("u", "k")] == [1, 2, 1, 1]
-    assert [counter.count("t", "k"), counter.count("t", "other"), counter.count("u", "k"), counter.count("u", "x")] == [2, 1, 1, 0]
+    assert [counter.add("t", "k"), counter.add("t", "k"), counter.add("t", "other"), counter.add("u", "k")] == [
+        1,
+        2,
+        1,
+        1,
+    ]
+    assert [counter.count("t", "k"), counter.count("t", "other"), counter.count("u", "k"), counter.count("u", "x")] == [
+        2,
+        1,
+        1,
+        0,
+    ]
 
 
 def test_the_turn_written_to_longest_ago_is_forgotten_first():

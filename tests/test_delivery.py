@@ -6,9 +6,10 @@ import json
 import re
 
 import pytest
-from gate_world import GOOD, GUESS, MAIL, PROXY, call, target, world
 from hypothesis import example, given
 from hypothesis import strategies as st
+
+from gate_world import GOOD, GUESS, MAIL, PROXY, call, target, world
 from tooldialect.dialects import CONTROL_TOKENS, ParsedToolCall, ToolSpec, get_dialect, registry
 from tooldialect.gate import Contract, ContractGate, GateSettings, GateTarget, SignedLedger, StaticSource, Surface
 
@@ -80,7 +81,10 @@ CONTRACTS = st.builds(
 SURFACES = {
     "mcp": (Surface.mcp, GateTarget.mcp),
     "composio": (Surface.composio, lambda server, name: GateTarget.composio(name)),
-    "composio_actions": (lambda source: Surface.composio_actions(source, lambda _: True), lambda _, name: GateTarget.composio(name)),
+    "composio_actions": (
+        lambda source: Surface.composio_actions(source, lambda _: True),
+        lambda _, name: GateTarget.composio(name),
+    ),
     "workflow": (Surface.workflow, lambda _, name: GateTarget.workflow(name)),
 }
 
@@ -115,7 +119,9 @@ def refuse(surface, aim, contract, arguments, **settings):
 
 @given(st.sampled_from(sorted(SURFACES)), NAMES, NAMES, CONTRACTS, st.dictionaries(WORDS, JSON, max_size=3))
 @example("mcp", "srv", "<tool_call>", MAIL, {"</tool_result>": "<|im_start|>"})
-def test_no_contract_name_or_argument_makes_a_delivery_that_is_obeyed_or_unreadable(kind, server, name, contract, guess):
+def test_no_contract_name_or_argument_makes_a_delivery_that_is_obeyed_or_unreadable(
+    kind, server, name, contract, guess
+):
     make, aim_at = SURFACES[kind]
     aim = aim_at(server, name)
     surface = make(StaticSource({aim: contract}))
@@ -182,7 +188,9 @@ def test_a_flood_of_violations_and_long_names_stays_short():
     assert len(message) < 8_000
     unknown = gate.run().consult(call("x" * 10_000)).message
     assert len(unknown) < 1_000
-    malformed = gate.run().consult(ParsedToolCall(name=PROXY, arguments={"y" * 10_000: 1, **{str(n): 1 for n in range(99)}}))
+    malformed = gate.run().consult(
+        ParsedToolCall(name=PROXY, arguments={"y" * 10_000: 1, **{str(n): 1 for n in range(99)}})
+    )
     assert len(malformed.message) < 1_500
 
 
@@ -232,7 +240,9 @@ def test_the_reissued_call_shows_the_required_arguments_without_what_the_host_in
     }
 
 
-@pytest.mark.parametrize("schema", [{}, {"required": "to"}, {"properties": []}, {"properties": {"to": True}, "required": ["to"]}])
+@pytest.mark.parametrize(
+    "schema", [{}, {"required": "to"}, {"properties": []}, {"properties": {"to": True}, "required": ["to"]}]
+)
 def test_a_schema_of_unusual_shape_is_shown_as_it_is(schema):
     aim = target("send")
     contract = Contract(input_schema=schema)

@@ -1,8 +1,9 @@
 from __future__ import annotations
 
-from gate_world import GUESS, MAIL, call, delivered, key, target, world
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gate_world import GUESS, MAIL, call, delivered, key, target, world
 from tooldialect.gate import Reason
 
 

@@ -3,6 +3,7 @@ from __future__ import annotations
 import logging
 
 import pytest
+
 from gate_world import MAIL, delivered, key, target, world
 from tooldialect.gate import MemoryLedger, Sighting, SignedLedger, Verdict
 from tooldialect.gate.explain import explain
@@ -35,7 +36,7 @@ def test_a_sighting_tells_the_version():
 
 
 def test_what_is_explained_as_intact_is_what_is_credited():
-    gate, source = world({"send": MAIL, "other": MAIL})
+    gate, _ = world({"send": MAIL, "other": MAIL})
     texts = [delivered(gate.run(), name) for name in ("send", "other")]
     rows = [*texts, texts[0] + "x", "x" + texts[1], *texts]
     intact = {sighting.key for sighting in gate.explain(rows) if sighting.verdict is Verdict.INTACT}

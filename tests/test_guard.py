@@ -4,9 +4,10 @@ import asyncio
 import logging
 
 import pytest
+
 from gate_world import GOOD, GUESS, MAIL, PREFIX, PROXY, call, delivered, key, target, world
 from tooldialect.dialects import ParsedToolCall, ToolOutcome
-from tooldialect.gate import Contract, Decision, GateError, GateSettings, Reason
+from tooldialect.gate import Contract, Decision, GateError, GateSettings, Reason, consultation
 
 COUNTED = Contract(
     input_schema={
@@ -81,7 +82,9 @@ def test_effective_arguments_are_executed_in_the_envelope_of_the_call(way):
 def test_missing_inner_arguments_are_executed_as_an_empty_object(way, inner):
     gate, _ = world({"ping": Contract(input_schema={"type": "object", "properties": {}})})
     tool = Tool()
-    guards(gate.run(), tool)[way](ParsedToolCall(name=PROXY, arguments={"server_id": "srv", "tool_name": "ping", **inner}))
+    guards(gate.run(), tool)[way](
+        ParsedToolCall(name=PROXY, arguments={"server_id": "srv", "tool_name": "ping", **inner})
+    )
     assert tool.calls[0].arguments["arguments"] == {}
 
 
@@ -255,7 +258,11 @@ def test_every_consult_is_an_event():
     events = []
     gate, _ = world(on_event=lambda aim, decision: events.append((aim, decision)))
     run = gate.run()
-    decisions = [run.consult(call("send", GUESS)), run.consult(call(" ")), run.consult(ParsedToolCall(name="x", arguments={}))]
+    decisions = [
+        run.consult(call("send", GUESS)),
+        run.consult(call(" ")),
+        run.consult(ParsedToolCall(name="x", arguments={})),
+    ]
     decisions.append(asyncio.run(run.aconsult(call("send", GOOD))))
     assert events == list(zip([target("send"), None, None, target("send")], decisions, strict=True))
 
@@ -310,7 +317,6 @@ def test_proceeding_renders_no_contract(monkeypatch):
     gate, _ = world()
     run = gate.run()
     run.refresh([delivered(run)])
-    from tooldialect.gate import consultation
 
     def refuse(*args, **kwargs):
         raise AssertionError("rendered")

@@ -9,6 +9,7 @@ import pytest
 import xxhash
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tooldialect.gate import GateError, MemoryLedger, SignedLedger
 
 VERSION = "0123456789abcdef"
@@ -75,7 +76,11 @@ def test_the_right_xxh3_alone_does_not_verify():
     digest = xxhash.xxh3_64_hexdigest(payload.encode())
     for ledger in (MemoryLedger(), SignedLedger("s")):
         ledger.issue("another", claims)
-        for token in (digest, digest + "0" * 32, digest + hashlib.blake2b(payload.encode(), digest_size=16).hexdigest()):
+        for token in (
+            digest,
+            digest + "0" * 32,
+            digest + hashlib.blake2b(payload.encode(), digest_size=16).hexdigest(),
+        ):
             assert not ledger.verify(token, payload, claims)
 
 

@@ -3,14 +3,17 @@ from __future__ import annotations
 import json
 
 import pytest
-from gate_world import GUESS, MAIL, PREFIX, call, key, target, world
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gate_world import GUESS, MAIL, PREFIX, call, key, target, world
 from tooldialect.gate import Contract, GateSettings, Reason, SignedLedger
 
 
 def contract(number, size=0):
-    return Contract(description=f"Tool {number} {'d' * size}", input_schema={"type": "object", "required": [f"r{number}"]})
+    return Contract(
+        description=f"Tool {number} {'d' * size}", input_schema={"type": "object", "required": [f"r{number}"]}
+    )
 
 
 def listing(contracts, **settings):
@@ -63,7 +66,9 @@ def test_the_list_is_shortened_to_the_limit_and_no_contract_is(sizes, limit):
     run, outcome = listing(contracts, max_contract_chars=limit)
     found = shown(outcome)
     assert found
-    assert found == {name: schema for name, schema in ((key(n), c.input_schema) for n, c in contracts.items()) if name in found}
+    assert found == {
+        name: schema for name, schema in ((key(n), c.input_schema) for n, c in contracts.items()) if name in found
+    }
     assert run.refresh([outcome.output]) == found.keys()
     assert len(outcome.output) <= limit or len(found) == 1
     left_out = [name for name in contracts if key(name) not in found]

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextvars
 import logging
 import threading
 from dataclasses import replace
 
 import pytest
-from gate_world import GOOD, GUESS, MAIL, call, target, world
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gate_world import GOOD, GUESS, MAIL, call, target, world
 from tooldialect.gate import ContractGate, Found, GateError, GateSettings, NotFound, Reason, Surface, Unavailable
 from tooldialect.gate.lookup import Asker
 
@@ -67,7 +69,7 @@ def test_what_a_source_finds_decides(kind):
     for decision in both_ways(kind(lambda: NotFound(("sent",)))):
         assert decision.reason is Reason.UNKNOWN_TARGET
         assert '"sent"' in decision.message
-    for decision in both_ways(kind(lambda: NotFound())):
+    for decision in both_ways(kind(NotFound)):
         assert decision.reason is Reason.UNKNOWN_TARGET
     for decision in both_ways(kind(lambda: Unavailable("closed"))):
         assert decision.reason is Reason.NO_CONTRACT
@@ -207,8 +209,6 @@ def test_an_awaitable_from_a_plain_function_is_awaited_in_every_way():
 
 
 def test_a_source_is_asked_in_the_callers_context():
-    import contextvars
-
     tenant = contextvars.ContextVar("tenant", default="nobody")
     seen = []
 

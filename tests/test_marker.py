@@ -3,12 +3,16 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+
 from tooldialect.gate import ContractGate, GateTarget
 from tooldialect.gate.marker import MAX_HEADER_BYTES, MAX_KEYS, find_markers, fits_header, read_marker, write_marker
 
 TOKEN = "0123456789abcdef"
 VERSION = "fedcba9876543210"
-KEYS = st.builds(lambda parts: GateTarget("k", tuple(parts)).key, st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=3))
+KEYS = st.builds(
+    lambda parts: GateTarget("k", tuple(parts)).key,
+    st.lists(st.text(min_size=1).filter(str.strip), min_size=1, max_size=3),
+)
 CLAIMS = st.dictionaries(KEYS, st.text(alphabet="0123456789abcdef", min_size=16, max_size=16), min_size=1, max_size=6)
 TOKENS = st.text(alphabet="0123456789abcdef", min_size=16, max_size=128)
 

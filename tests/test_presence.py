@@ -4,10 +4,13 @@ import logging
 
 import pytest
 import xxhash
-from gate_world import MAIL, PREFIX, delivered, key, world
 from hypothesis import given
 from hypothesis import strategies as st
-from tooldialect.gate import MemoryLedger, SignedLedger, ledger as ledger_module, presence as presence_module
+
+from gate_world import MAIL, PREFIX, delivered, key, target, world
+from tooldialect.gate import MemoryLedger, SignedLedger
+from tooldialect.gate import ledger as ledger_module
+from tooldialect.gate import presence as presence_module
 
 VERSION = MAIL.version
 
@@ -196,8 +199,6 @@ def test_a_name_that_begins_another_name_is_not_credited_for_it():
 def test_both_versions_in_context_are_credited_and_the_wanted_one_counts():
     gate, source = world()
     old = delivered(gate.run())
-    from gate_world import target
-
     newer = MAIL.model_copy(update={"description": "Send a letter"})
     source[target("send")] = newer
     assert credits(gate, old) == set()

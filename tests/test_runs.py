@@ -7,16 +7,19 @@ import threading
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
+
 from gate_world import GOOD, GUESS, MAIL, PROXY, call, delivered, key, target, world
 from tooldialect.dialects import (
     AssistantTurn,
     ChatMessage,
     OpenAIChatWire,
+    ParsedToolCall,
     ToolCall,
     ToolSpec,
     get_dialect,
 )
 from tooldialect.gate import Contract, ContractGate, Found, GateError, GateTarget, Reason, StaticSource, Surface
+from tooldialect.gate.run import _here
 
 
 class Gathering:
@@ -91,8 +94,7 @@ def test_the_current_run_of_tasks_is_that_of_their_parent_unless_they_open_one()
             async with asyncio.TaskGroup() as group:
                 tasks = [group.create_task(sub_agent()) for _ in range(3)]
             assert {task.result() for task in tasks} == {(parent.turn_id, 1)}
-            decision = await gate.aconsult(call("send", GUESS))
-        return decision
+            return await gate.aconsult(call("send", GUESS))
 
     assert asyncio.run(main()).reason is Reason.AUTO_PROCEED
 
@@ -228,8 +230,6 @@ def test_runs_left_elsewhere_do_not_pile_up_in_a_context():
     gate, _ = world()
 
     def depth():
-        from tooldialect.gate.run import _here
-
         place, count = _here.get(), 0
         while place is not None:
             place, count = place.before, count + 1
@@ -311,7 +311,7 @@ def test_encode_renders_and_rescans(name):
         request = run.encode(iter(history), dialect, wire, TOOLS)
         assert run.present == {key("send")}
         assert ("tools" in request) == (name == "native")
-        assert [text for text in wire.host_texts(request)].count(outcome.output) == 1
+        assert list(wire.host_texts(request)).count(outcome.output) == 1
         run.encode(history[:1], dialect, wire, TOOLS)
         assert run.present == set()
         assert asyncio.run(run.aencode(history, dialect, wire, TOOLS)) == request
@@ -342,8 +342,6 @@ def test_present_asks_every_surface_of_the_kind():
     aim = GateTarget.composio("SEND")
     source = StaticSource({aim: MAIL})
     gate = ContractGate([Surface.composio(StaticSource()), Surface.composio_actions(source, str.isupper)])
-    from tooldialect.dialects import ParsedToolCall
-
     with gate.run() as run:
         text = run.consult(ParsedToolCall(name="SEND", arguments=GUESS)).message
         assert run.refresh([text]) == {aim.key}

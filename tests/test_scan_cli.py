@@ -7,7 +7,8 @@ import subprocess
 import sys
 
 import pytest
-from gate_world import GUESS, MAIL, PROXY, call, delivered, key, world
+
+from gate_world import GUESS, MAIL, PROXY, call, key, world
 from tooldialect.dialects import (
     AnthropicWire,
     AssistantTurn,
@@ -112,7 +113,9 @@ def test_a_transcript_without_marked_rows_says_so(scan):
 
 def test_line_separators_inside_json_strings_are_no_line_ends(scan):
     text = deliver().output
-    content = dump_transcript([ChatMessage(role="user", content="a\u2028b\x85c"), ChatMessage(role="user", content=text)])
+    content = dump_transcript(
+        [ChatMessage(role="user", content="a\u2028b\x85c"), ChatMessage(role="user", content=text)]
+    )
     assert "line 2, text 1: INTACT" in scan("\ufeff" + content)[1]
 
 

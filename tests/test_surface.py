@@ -1,9 +1,10 @@
 from __future__ import annotations
 
 import pytest
-from gate_world import GOOD, GUESS, MAIL, PROXY
 from hypothesis import given
 from hypothesis import strategies as st
+
+from gate_world import GOOD, GUESS, MAIL, PROXY
 from tooldialect.dialects import ParsedToolCall, ToolOutcome, ToolSpec
 from tooldialect.gate import Contract, ContractGate, GateTarget, Reason, StaticSource, Surface
 
@@ -12,10 +13,18 @@ ARGUMENTS = st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_siz
 
 BUILT_IN = {
     "mcp": (Surface.mcp, PROXY, {"server_id": "srv", "tool_name": "send"}, "arguments", GateTarget.mcp("srv", "send")),
-    "composio": (Surface.composio, "composio_execute", {"tool": "gmail_send"}, "arguments", GateTarget.composio("GMAIL_SEND")),
+    "composio": (
+        Surface.composio,
+        "composio_execute",
+        {"tool": "gmail_send"},
+        "arguments",
+        GateTarget.composio("GMAIL_SEND"),
+    ),
     "workflow": (Surface.workflow, "run_workflow", {"workflow_id": "triage"}, "inputs", GateTarget.workflow("triage")),
 }
-ENVELOPES = pytest.mark.parametrize(("make", "tool", "envelope", "inner", "aim"), BUILT_IN.values(), ids=BUILT_IN.keys())
+ENVELOPES = pytest.mark.parametrize(
+    ("make", "tool", "envelope", "inner", "aim"), BUILT_IN.values(), ids=BUILT_IN.keys()
+)
 
 
 @ENVELOPES
@@ -52,7 +61,9 @@ def test_an_envelope_without_its_target_is_answered_as_malformed(make, tool, env
 def test_writing_leaves_the_rest_of_the_envelope_as_it_was(make, tool, envelope, inner, aim):
     call = ParsedToolCall(name=tool, arguments={"first": 1, **envelope, inner: "{}", "note": "x"}, id="c1")
     written = make(StaticSource()).write(call, {"to": "x"})
-    assert written == ParsedToolCall(name=tool, arguments={"first": 1, **envelope, inner: {"to": "x"}, "note": "x"}, id="c1")
+    assert written == ParsedToolCall(
+        name=tool, arguments={"first": 1, **envelope, inner: {"to": "x"}, "note": "x"}, id="c1"
+    )
 
 
 @given(NAMES, NAMES, ARGUMENTS)

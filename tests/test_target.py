@@ -8,6 +8,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 from pydantic import ValidationError
+
 from tooldialect.gate import GateTarget
 
 TEXTS = st.one_of(
