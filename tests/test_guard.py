@@ -6,8 +6,20 @@ import logging
 import pytest
 
 from gate_world import GOOD, GUESS, MAIL, PREFIX, PROXY, call, delivered, key, target, world
-from tooldialect.dialects import ParsedToolCall, ToolOutcome
-from tooldialect.gate import Contract, Decision, GateError, GateSettings, Reason, consultation
+from tooldialect.dialects import ParsedToolCall, ToolOutcome, ToolSpec
+from tooldialect.gate import (
+    Contract,
+    ContractGate,
+    Decision,
+    GateError,
+    GateSettings,
+    Reason,
+    StaticSource,
+    Surface,
+    Unavailable,
+    consultation,
+)
+from tooldialect.gate.known import KnownContracts
 
 COUNTED = Contract(
     input_schema={
@@ -328,3 +340,34 @@ def test_proceeding_renders_no_contract(monkeypatch):
     assert run.consult(call("send", GOOD)).reason is Reason.ARGUMENTS_SATISFY
     monkeypatch.setenv("TOOLDIALECT_CONTRACT_GATE", "0")
     assert run.consult(call("send", GUESS)).reason is Reason.DISABLED
+
+
+def test_a_deferred_tool_is_executed_with_its_effective_arguments():
+    spec = ToolSpec(name="count", parameters=COUNTED.input_schema)
+    tool = Tool()
+    run = ContractGate([Surface.deferred([spec])]).run()
+    assert run.guard(ParsedToolCall(name="count", arguments={"n": "5", "note": None}, id="c1"), tool).success
+    assert tool.calls == [ParsedToolCall(name="count", arguments={"n": 5}, id="c1")]
+
+
+def test_what_the_gate_looked_up_last_gives_the_effective_arguments_of_a_source_that_has_failed_since():
+    class Failing(StaticSource):
+        peek = None
+
+        def lookup(self, aim):
+            return super().lookup(aim) if working else Unavailable("closed")
+
+    working = True
+    gate = ContractGate([Surface.mcp(Failing({target("count"): COUNTED}))])
+    assert gate.run().consult(call("count", {"n": "5"})).arguments == {"n": 5}
+    working = False
+    decision = gate.run().consult(call("count", {"n": "5", "guess": 1}))
+    assert (decision.reason, decision.arguments["n"]) == (Reason.NO_CONTRACT, 5)
+
+
+def test_contracts_looked_up_long_ago_are_forgotten():
+    known = KnownContracts()
+    for number in range(5000):
+        known.remember(str(number), MAIL)
+    assert (known.get("0"), known.get("4999")) == (None, MAIL)
+    assert len(known._contracts) == 4096

@@ -133,7 +133,7 @@ def test_what_is_no_secret_is_refused(secret):
 
 
 def test_many_threads_issue_and_verify_at_once():
-    ledger = MemoryLedger(capacity=64)
+    ledger, crowded = MemoryLedger(capacity=8 * 200), MemoryLedger(capacity=8)
     start = threading.Barrier(8)
 
     def work(worker):
@@ -142,8 +142,9 @@ def test_many_threads_issue_and_verify_at_once():
         for number in range(200):
             payload = f"{worker}:{number}"
             verified += ledger.verify(ledger.issue(payload, {"k": VERSION}), payload, {"k": VERSION})
+            crowded.verify(crowded.issue(payload, {"k": VERSION}), payload, {"k": VERSION})
         return verified
 
     with ThreadPoolExecutor(8) as pool:
-        # 64 places for 8 threads: nobody's last delivery can be forgotten before it is verified.
         assert list(pool.map(work, range(8))) == [200] * 8
+    assert len(crowded._issued) == 8
