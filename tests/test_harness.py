@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from harness import host_units, seen_contracts
 from harness.setups import ALL, EVERYWHERE, Host
 from harness.shop import GUESS, RIGHT, clock_call, gated_call, long_answer

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from harness import TextRewriter, collapse_white_space, host_units, seen_contracts
 from harness.faults import Banner, DropFlags, MergeBatches, MergeUserTurns
 from harness.setups import DIALECTS, EVERYWHERE, Host

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+
 from harness import Tool, host_units
 from harness.setups import EVERYWHERE, Host
 from harness.shop import GUESS, RIGHT, gated_call

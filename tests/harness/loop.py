@@ -113,10 +113,12 @@ class Harness:
     ) -> AsyncGenerator[TranscriptEntry, None]:
         """The turn's entries as they are appended; closing the stream ends the run."""
         assert self.gate is not None
-        async with self.gate.run(parent) as run:
-            async with aclosing(self._events(run, model, user_text, TurnReport())) as events:
-                async for entry in events:
-                    yield entry
+        async with (
+            self.gate.run(parent) as run,
+            aclosing(self._events(run, model, user_text, TurnReport())) as events,
+        ):
+            async for entry in events:
+                yield entry
 
     def play(self, run: GateRun | None, model: Model, user_text: str | None = None) -> TurnReport:
         """A turn in a run that the caller holds."""
@@ -223,7 +225,7 @@ class Harness:
             return blocked
         try:
             return _answering(call, self._execute(call)) if run is None else run.guard(call, self._execute)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (whatever a tool raises, the model is told)
             return _raised(call, error)
 
     async def _aanswer(self, run: GateRun | None, call: ParsedToolCall) -> ToolOutcome:
@@ -234,7 +236,7 @@ class Harness:
             if run is None:
                 return _answering(call, await _settled(self._execute(call)))
             return await run.aguard(call, self._execute)
-        except Exception as error:
+        except Exception as error:  # noqa: BLE001 (whatever a tool raises, the model is told)
             return _raised(call, error)
 
     def _blocked(self, call: ParsedToolCall) -> ToolOutcome | None:

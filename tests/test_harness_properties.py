@@ -1,0 +1,74 @@
+"""Whatever guarded middlewares are on: one delivery, seen whole, credited, and one execution."""
+
+from __future__ import annotations
+
+from hypothesis import given
+from hypothesis import strategies as st
+
+from harness import host_units
+from harness.setups import ALL, EVERYWHERE, Host
+from harness.shop import CONTRACTS, GUESS, RIGHT, clock_call, gated_call, long_answer
+from tooldialect.gate import GateSettings, Reason, SignedLedger
+
+LIMITS = {
+    "cap": st.integers(16, 3_000),
+    "budget": st.integers(0, 6_000),
+    "keep": st.integers(1, 4),
+    "rows": st.integers(0, 3),
+    "failures": st.integers(2, 4),
+    "repeats": st.integers(1, 3),
+}
+beside = st.lists(st.sampled_from(["Rome", "Oslo"]).map(clock_call), max_size=2)
+
+
+@given(
+    where=st.sampled_from(EVERYWHERE),
+    which=st.sets(st.sampled_from(ALL)),
+    limits=st.fixed_dictionaries(LIMITS),
+    tool=st.sampled_from(sorted(CONTRACTS)),
+    before=beside,
+    after=beside,
+    waits=st.integers(0, 4),
+    signed=st.booleans(),
+    must_read=st.booleans(),
+    ask=st.text(max_size=20),
+)
+def test_the_delivery_is_seen_whole_credited_and_followed_by_one_execution(
+    where, which, limits, tool, before, after, waits, signed, must_read, ask
+):
+    host = Host(*where)
+    host.open_gate(
+        ledger=SignedLedger("secret") if signed else None,
+        settings=GateSettings(must_read=lambda target, contract: must_read),
+    )
+    host.shop.clock_text = long_answer
+    right = gated_call(tool, RIGHT[tool])
+    first = right if must_read else gated_call(tool, GUESS)
+    fillers = [[clock_call(f"zone {number}")] for number in range(waits)]
+    model = host.script([*before, first, *after], *fillers, [*after, right, *before])
+    report = host.harness(which, **limits).run_turn(model, ask + " [IMAGE:https://shop.test/a.png]")
+    assert report.stopped is None
+    [delivery] = host.deliveries
+    assert len(model.requests) == waits + 3
+    for request in model.requests[1:]:
+        assert list(host_units(request)).count(delivery) == 1
+    assert host.reasons == [Reason.MUST_READ if must_read else Reason.CONTRACT_REQUIRED, Reason.PRESENT]
+    assert host.shop.book == [(tool, RIGHT[tool])]
+
+
+@given(
+    where=st.sampled_from(EVERYWHERE),
+    which=st.sets(st.sampled_from(ALL[:5])),
+    limits=st.fixed_dictionaries(LIMITS),
+    waits=st.integers(0, 4),
+)
+def test_unguarded_or_not_the_gate_credits_exactly_what_the_model_is_sent(where, which, limits, waits):
+    host = Host(*where)
+    host.shop.clock_text = long_answer
+    harness = host.harness(which, guarded=False, max_rounds=1, **limits)
+    with host.gate.run() as run:
+        harness.play(run, host.script([clock_call(), gated_call("refund", GUESS)]), "Refund  the lamp.")
+        for number in range(waits):
+            harness.play(run, host.script([clock_call(f"zone {number}")]))
+            sent = harness.request(run)
+            assert ("mcp:shop:refund" in run.present) == (host.deliveries[0] in list(host_units(sent)))
