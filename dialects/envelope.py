@@ -25,7 +25,7 @@ _TAIL = f"\n</{_TAG}>\n"
 # Not a Char of XML 1.0 (section 2.2); surrogates never get here, records replace them.
 _FORBIDDEN = "\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff"
 # A reader turns literal tab, LF and CR of an attribute into spaces (XML 1.0, 3.3.3).
-_IN_ATTRIBUTE = re.compile(f"[&<>\"\t\n\r\x7f-\x9f{_FORBIDDEN}]")
+_IN_ATTRIBUTE = re.compile(f'[&<>"\t\n\r\x7f-\x9f{_FORBIDDEN}]')
 # Literal CR would be read as LF (XML 1.0, 2.11).
 _IN_BODY = re.compile(f"[&<>\r{_FORBIDDEN}]")
 _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}

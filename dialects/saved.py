@@ -1,6 +1,6 @@
 """Transcripts and outcomes as JSON text.
 
-JSON Lines, one entry a line, split on `\\n` alone: other line separators (U+2028, U+0085)
+JSON Lines, one entry a line, split on LF alone: other line separators (U+2028, U+0085)
 are ordinary characters of JSON strings.
 """
 

@@ -100,9 +100,7 @@ def run(log: str, command: list[str]) -> int:
     to_server, to_client = os.dup(server.stdin.fileno()), os.dup(sys.stdout.fileno())
     server.stdin.close()
     # A daemon: when the server ends first, the client may keep our stdin open.
-    threading.Thread(
-        target=_pump, args=(sys.stdin.fileno(), to_server, Tap(descriptor, "client")), daemon=True
-    ).start()
+    threading.Thread(target=_pump, args=(sys.stdin.fileno(), to_server, Tap(descriptor, "client")), daemon=True).start()
     _pump(server.stdout.fileno(), to_client, Tap(descriptor, "server"))
     status = server.wait()
     return status if status >= 0 else 128 - status

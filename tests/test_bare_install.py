@@ -41,3 +41,23 @@ def test_importing_the_core_imports_no_extra(python, package):
 def test_the_bare_environment_is_bare():
     code = "import importlib.util as u, sys; print(*[name for name in sys.argv[1:] if u.find_spec(name)])"
     assert run(BARE, code, *OPTIONAL).split() == []
+
+
+ASK_A_SESSION = """
+import asyncio
+from tooldialect.gate import GateTarget, McpSource
+
+class Session:
+    async def list_tools(self, params=None):
+        raise AssertionError
+
+async def main():
+    return await McpSource({"s": Session()}).lookup(GateTarget.mcp("s", "t"))
+
+print(asyncio.run(main()).why)
+"""
+
+
+@needs_bare
+def test_what_needs_an_extra_says_how_to_install_it():
+    assert "pip install 'tooldialect[mcp]'" in run(BARE, ASK_A_SESSION)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 import sys
 import threading
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from typing import TypeVar
 
-import mcp.types as types
 import pytest
+from mcp import types
 
 from tooldialect.gate.sources import Found, Lookup, McpSource, NotFound, Unavailable
 from tooldialect.gate.target import GateTarget
@@ -49,6 +50,15 @@ def run(scenario: Callable[[], Awaitable[T]]) -> T:
             return await scenario()
 
     return asyncio.run(bounded())
+
+
+async def leave(source: McpSource, session: Held) -> None:
+    """Ask, and go away while the server is thinking."""
+    waiting = asyncio.create_task(source.lookup(ALPHA))
+    await session.asked.wait()
+    waiting.cancel()
+    await asyncio.wait([waiting])
+    assert waiting.cancelled()
 
 
 @contextmanager
@@ -105,22 +115,43 @@ def test_invalidating_one_server_leaves_the_others() -> None:
     run(scenario)
 
 
-def test_a_listing_begun_before_an_invalidation_is_not_kept_nor_shared_after_it() -> None:
+def test_a_listing_begun_before_an_invalidation_is_not_kept() -> None:
     async def scenario() -> None:
         session = Held("alpha", held=True)
         source = McpSource({"s": session})
         before = asyncio.create_task(source.lookup(ALPHA))
         await session.asked.wait()
-        session.asked.clear()
-        session.names = ["beta"]
         source.invalidate("s")
-        after = asyncio.create_task(source.lookup(ALPHA))
-        await session.asked.wait()
-        assert session.requests == 2
+        session.names = ["beta"]
         session.go.set()
         assert isinstance(await before, Found)
-        assert await after == NotFound(("beta",))
         assert source.peek(ALPHA) is None
+        assert await source.lookup(ALPHA) == NotFound(("beta",))
+
+    run(scenario)
+
+
+@pytest.mark.parametrize("replaced", [True, False])
+def test_a_listing_begun_before_a_change_is_not_shared_after_it(replaced: bool) -> None:
+    async def scenario() -> None:
+        old = Held("alpha", held=True)
+        new = Held("beta", held=True) if replaced else old
+        sessions = {"s": old}
+        source = McpSource(sessions)
+        before = asyncio.create_task(source.lookup(ALPHA))
+        await old.asked.wait()
+        old.asked.clear()
+        if replaced:
+            sessions["s"] = new
+        else:
+            old.names = ["beta"]
+            source.invalidate("s")
+        after = asyncio.create_task(source.lookup(ALPHA))
+        await new.asked.wait()
+        old.go.set()
+        new.go.set()
+        assert isinstance(await before, Found)
+        assert await after == NotFound(("beta",))
         assert source.peek(GateTarget.mcp("s", "beta")) is not None
 
     run(scenario)
@@ -135,7 +166,7 @@ def test_a_session_that_was_replaced_is_listed_anew() -> None:
         assert source.peek(ALPHA) is None
         assert await source.lookup(ALPHA) == NotFound(("beta",))
         sessions["s"] = None
-        assert isinstance(await source.lookup(ALPHA), Unavailable)
+        assert await source.lookup(ALPHA) == Unavailable("the MCP server is not connected")
 
     run(scenario)
 
@@ -209,7 +240,7 @@ def test_the_last_waiter_to_go_ends_the_listing_and_the_next_begins_a_new_one() 
 
 
 def test_a_listing_that_fails_after_everyone_left_is_nobodys_error() -> None:
-    class Stubborn(Held):
+    class Breaking(Held):
         async def list_tools(self, cursor: str | None = None) -> types.ListToolsResult:
             try:
                 return await super().list_tools(cursor)
@@ -219,18 +250,34 @@ def test_a_listing_that_fails_after_everyone_left_is_nobodys_error() -> None:
     async def scenario() -> list[dict[str, object]]:
         complaints: list[dict[str, object]] = []
         asyncio.get_running_loop().set_exception_handler(lambda _loop, context: complaints.append(context))
-        session = Stubborn("alpha", held=True)
-        source = McpSource({"s": session})
-        waiting = asyncio.create_task(source.lookup(ALPHA))
-        await session.asked.wait()
-        waiting.cancel()
-        await asyncio.wait([waiting])
-        while session.cancelled == 0:
-            await asyncio.sleep(0)
-        source = None  # the failed task must be collectable without a complaint
+        await abandon(Breaking("alpha", held=True))
+        gc.collect()  # asyncio complains when the failed task goes
         return complaints
 
+    async def abandon(session: Held) -> None:
+        await leave(McpSource({"s": session}), session)
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        await asyncio.wait([*others, asyncio.create_task(asyncio.sleep(0))])
+
     assert run(scenario) == []
+
+
+def test_a_session_that_will_not_be_cancelled_keeps_nobody_waiting() -> None:
+    class Stubborn(Held):
+        async def list_tools(self, cursor: str | None = None) -> types.ListToolsResult:
+            try:
+                return await super().list_tools(cursor)
+            except asyncio.CancelledError:
+                return await super().list_tools(cursor)
+
+    async def scenario() -> None:
+        session = Stubborn("alpha", held=True)
+        source = McpSource({"s": session})
+        await leave(source, session)
+        session.go.set()
+        assert isinstance(await source.lookup(ALPHA), Found)
+
+    run(scenario)
 
 
 # Other threads and loops.
@@ -277,6 +324,8 @@ def test_a_blocking_lookup_gives_up_in_time() -> None:
         answer = source.lookup_blocking(ALPHA, 0.05)
         assert isinstance(answer, Unavailable)
         assert "0.05 seconds" in answer.why
+        asyncio.run_coroutine_threadsafe(asyncio.sleep(0), owner).result(60)
+    assert session.cancelled == 1
 
 
 def test_a_blocking_lookup_on_the_sessions_own_loop_is_refused_not_stuck() -> None:

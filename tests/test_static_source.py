@@ -64,7 +64,9 @@ def test_an_empty_source_knows_nothing() -> None:
 
 
 _names = st.text("ab:%", min_size=1, max_size=2)
-_targets = st.builds(lambda kind, parts: GateTarget(kind, tuple(parts)), _names, st.lists(_names, min_size=1, max_size=3))
+_targets = st.builds(
+    lambda kind, parts: GateTarget(kind, tuple(parts)), _names, st.lists(_names, min_size=1, max_size=3)
+)
 
 
 @given(known=st.lists(_targets, max_size=8), asked=_targets)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import importlib.util
 import os
 import re
@@ -13,9 +14,6 @@ from pathlib import Path, PurePosixPath
 import pytest
 
 import tooldialect
-import tooldialect.conformance
-import tooldialect.dialects
-import tooldialect.gate
 
 ROOT = Path(__file__).resolve().parents[1]
 PACKAGES = ("conformance", "dialects", "gate")
@@ -92,7 +90,8 @@ def test_it_says_which_python_and_licence(metadata):
 
 
 def test_the_tests_see_the_installed_wheel_and_not_the_tree():
-    for module in (tooldialect.dialects, tooldialect.gate, tooldialect.conformance):
+    for package in PACKAGES:
+        module = importlib.import_module(f"tooldialect.{package}")
         assert "site-packages" in Path(module.__spec__.origin).parts
     assert [importlib.util.find_spec(package) for package in PACKAGES] == [None, None, None]
 

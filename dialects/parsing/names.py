@@ -22,9 +22,6 @@ class KnownNames:
         self._set = frozenset(self._names)
         self._matched = 0
 
-    def __contains__(self, name: object) -> bool:
-        return name in self._set
-
     def unknown(self, name: str, raw: str, call_id: str | None = None) -> Problem | None:
         """The `unknown_tool` problem, or None where the name may be called."""
         if not self._names or name in self._set:

@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
+from urllib.parse import unquote
 
 from .json_form import read_loose_json
 
 ANY_TYPE = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
-_MOST_SCHEMAS = 200
+_MOST_SCHEMAS = 100
 
 
 def allowed_types(schema: Any, root: Any) -> frozenset[str]:
@@ -64,14 +65,14 @@ def _parts(root: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def resolve_local(reference: Any, root: Any) -> Any:
-    """What a `#/…` reference points at, or True (anything) where it is not local or dangles."""
+    """What a `#/…` reference (RFC 6901, section 6) points at, or True (anything) where it is not local or dangles."""
     if reference == "#":
         return root
     if not isinstance(reference, str) or not reference.startswith("#/"):
         return True
     found = root
     for step in reference[2:].split("/"):
-        key = step.replace("~1", "/").replace("~0", "~")
+        key = unquote(step).replace("~1", "/").replace("~0", "~")
         if isinstance(found, dict) and key in found:
             found = found[key]
         elif isinstance(found, list) and key.isascii() and key.isdigit() and len(key) < 6 and int(key) < len(found):

@@ -10,8 +10,10 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from ..tags import CATALOGUE_TAG, CONTROL_TOKENS, PROTOCOL_TAGS, THINK_TAGS
 from ..text import clean_json, compact_json
 from ..transcript import ToolSpec
+from .json_form import JSON_LESS_THAN
 from .names import quoted
 from .schema_types import allowed_types, parameters_of, read_slot
 from .tagged import BLANK
@@ -23,6 +25,9 @@ _VALUE = re.compile(r"(?:[^|\\]++|\\[|\]\\]|\\)*+")
 _ESCAPED = re.compile(r"\\([|\]\\])")
 _SPECIAL = re.compile(r"[|\]\\]")
 _LONGEST_NUMBER = 6
+_TAG_NAMES = frozenset(
+    {*PROTOCOL_TAGS, *THINK_TAGS, CATALOGUE_TAG, *(token.strip("<>").lower() for token in CONTROL_TOKENS)}
+)
 
 
 class SlotForm:
@@ -105,9 +110,10 @@ def _escape(special: re.Match[str]) -> str:
 
 
 def shown_parameter(parameter: str) -> str:
-    if _PLAIN_PARAMETER.fullmatch(parameter):
+    """A parameter's name as a signature and the catalogue show it: in quotes where `<name>` would not be plain."""
+    if _PLAIN_PARAMETER.fullmatch(parameter) and parameter.lower() not in _TAG_NAMES:
         return parameter
-    return compact_json(parameter).replace("<", "\\u003c")
+    return compact_json(parameter).replace("<", JSON_LESS_THAN)
 
 
 def _same(left: Any, right: Any) -> bool:

@@ -145,8 +145,9 @@ class Page:
         `ran_out`: reading it met the end of the text. Where a length limit cut the text, all of
         it may then be the call's arguments, with other calls in them: none of those is read.
         """
-        closer = self.own_closer(opener)
-        stop = None if closer or (self.truncated and ran_out) else self._next_stop(opener)
+        cut_off = self.truncated and ran_out
+        closer = None if cut_off else self.own_closer(opener)
+        stop = None if cut_off or closer else self._next_stop(opener)
         if stop and not stop.closes:
             raw = self.text[opener.start : stop.start]
             return Broken(Problem(kind="malformed", name=name, detail=detail, raw=raw), stop.start, cut=False)

@@ -149,7 +149,7 @@ class _Turns:
 
 
 def _text(message: ChatMessage) -> dict[str, Any]:
-    return {"type": "text", "text": message.content}
+    return {"type": "text", "text": str(message.content)}
 
 
 def _result(wire_id: str, result: ToolResult) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from ..transcript import AssistantTurn
 from .arguments import argument_object
 from .fixed_texts import is_blank
 from .layout import Cycle
+from .reply import json_or_none
 from .tool_names import wire_name
 
 NAMESPACE = "anthropic"
@@ -27,7 +28,13 @@ def kept_blocks(blocks: list[Block]) -> list[Block]:
     kinds = [block.get("type") for block in blocks]
     told = all(set(block) <= _PLAIN_KEYS.get(str(block.get("type")), set()) for block in blocks)
     in_order = kinds == sorted(kinds, key=lambda kind: kind == "tool_use") and kinds.count("text") <= 1
-    return [] if told and in_order else blocks
+    if told and in_order:
+        return []
+    # The arguments of a call are in the turn.
+    without_input = [
+        {key: value for key, value in b.items() if key != "input" or b.get("type") != "tool_use"} for b in blocks
+    ]
+    return [block for block in without_input if json_or_none(block)]
 
 
 def assistant_blocks(cycle: Cycle) -> list[Block]:
@@ -50,7 +57,7 @@ def assistant_blocks(cycle: Cycle) -> list[Block]:
     else:
         blocks = [block for block in kept if block["type"] in _THINKING]
         if turn.text is not None:
-            blocks.append({"type": "text", "text": turn.text})
+            blocks.append({"type": "text", "text": str(turn.text)})
         blocks += calls
     return _acceptable(blocks)
 

@@ -22,7 +22,7 @@ def argument_object(raw: str) -> dict[str, Any]:
     try:
         return read_arguments(raw)
     except ValueError:
-        return {UNREADABLE: raw}
+        return {UNREADABLE: str(raw)}
 
 
 def argument_text(raw: str) -> str:
@@ -33,8 +33,8 @@ def argument_text(raw: str) -> str:
     value = argument_object(raw)
     if not raw.strip() or UNREADABLE in value or _SURROGATE_ESCAPE.search(raw):
         return compact_json(value)
-    outer = read_json(raw)
-    return outer if isinstance(outer, str) else raw
+    is_string = raw.lstrip(" \t\r\n").startswith('"')
+    return str(read_json(raw) if is_string else raw)
 
 
 def reported_arguments(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import WireError
 from ..transcript import ModelResponse, ToolCall
 from .arguments import reported_arguments
-from .reply import field, fields, items, plain, text_parts
+from .reply import field, fields, items, json_or_none, plain, text_parts
 
 _KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extra_content"})
 
@@ -15,8 +15,8 @@ _KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extr
 def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> ModelResponse:
     """The first choice of a reply. `names`: wire name to tool name, for respelled ones.
 
-    Keys of a call that no type knows (and `reasoning_details` of the message) are kept in
-    the metadata under `namespace`, to be sent back. Raises WireError for what is no reply.
+    Keys of a call that no type knows (and `reasoning_details` and `extra_content` of the
+    message) are kept in the metadata under `namespace`, to be sent back. Raises WireError for what is no reply.
     """
     choice = _first_choice(response)
     message = field(choice, "message")
@@ -26,11 +26,12 @@ def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> Mod
     taken: set[str] = set()
     for position, call in enumerate(items(field(message, "tool_calls"), "message.tool_calls")):
         calls.append(_call(call, names, taken))
-        if kept := {key: plain(value) for key, value in fields(call).items() if key not in _KNOWN_CALL_KEYS}:
+        if kept := json_or_none({key: value for key, value in fields(call).items() if key not in _KNOWN_CALL_KEYS}):
             unknown[str(position)] = kept
     kept = {"calls": unknown} if unknown else {}
-    if details := plain(field(message, "reasoning_details")):
-        kept["reasoning_details"] = details
+    for key in ("reasoning_details", "extra_content"):
+        if value := json_or_none(field(message, key)):
+            kept[key] = value
     return ModelResponse(
         text=_text(message),
         tool_calls=tuple(calls),
@@ -71,7 +72,7 @@ def _call(call: Any, names: dict[str, str], taken: set[str]) -> ToolCall:
     function = field(call, "function") or field(call, "custom")
     name = field(function, "name")
     name = name if isinstance(name, str) else ""
-    extra = plain(field(call, "extra_content"))
+    extra = json_or_none(field(call, "extra_content"))
     return ToolCall(
         id=call_id(field(call, "id"), taken),
         name=names.get(name, name),

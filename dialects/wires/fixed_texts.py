@@ -14,4 +14,4 @@ def is_blank(text: str | None) -> bool:
 
 def shown_result(content: str) -> str:
     """A result's text as it is; a blank one keeps its place in words."""
-    return NO_OUTPUT if is_blank(content) else content
+    return NO_OUTPUT if is_blank(content) else str(content)

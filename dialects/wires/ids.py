@@ -43,9 +43,11 @@ class WireIds:
         kept: dict[str, int] = {}
         for position, id_ in enumerate(ids):
             if id_ not in kept and id_ not in taken and self._accepts(id_):
-                kept[id_] = position
+                kept[str(id_)] = position
         self._used.update(kept)
-        return [id_ if kept.get(id_) == position else self._fresh(turn, position) for position, id_ in enumerate(ids)]
+        return [
+            str(id_) if kept.get(id_) == position else self._fresh(turn, position) for position, id_ in enumerate(ids)
+        ]
 
     def stray(self, id_: str) -> str:
         """The wire id of a result whose call is not in the request."""

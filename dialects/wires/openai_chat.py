@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from ..transcript import ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
+from ..transcript import AssistantTurn, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
 from .arguments import argument_text
 from .base import Wire
 from .chat_messages import function_tools, host_texts_of
@@ -75,7 +75,7 @@ class OpenAIChatWire(Wire):
         for item in lay_out(entries, ids):
             if isinstance(item, ChatMessage):
                 if not is_blank(item.content):
-                    message = {"role": _ROLES[item.role], "content": item.content}
+                    message = {"role": _ROLES[item.role], "content": str(item.content)}
                     yield {**message, **self._reasoning_of(None)} if item.role == "assistant" else message
             elif isinstance(item, Stray):
                 yield _result(item.id, item.result.content)
@@ -84,12 +84,14 @@ class OpenAIChatWire(Wire):
 
     def _cycle(self, cycle: Cycle) -> Iterator[dict[str, Any]]:
         turn = cycle.turn
-        text = None if is_blank(turn.text) else turn.text
+        text = None if is_blank(turn.text) else str(turn.text)
         if text is None and not turn.tool_calls:
             return
         message: dict[str, Any] = {"role": "assistant", "content": text}
-        kept = (turn.metadata or {}).get(self.name, {})
+        kept = _kept(turn)
         message.update(self._reasoning_of(turn.reasoning_content, kept.get("reasoning_details")))
+        if "extra_content" in kept:
+            message["extra_content"] = kept["extra_content"]
         if turn.tool_calls:
             unknown = kept.get("calls", {})
             message["tool_calls"] = [
@@ -111,8 +113,18 @@ class OpenAIChatWire(Wire):
             return {}
         fields = {} if details is None else {"reasoning_details": details}
         if reasoning or self._reasoning == "always":
-            fields["reasoning_content"] = reasoning or ""
+            fields["reasoning_content"] = str(reasoning or "")
         return fields
+
+
+def _kept(turn: AssistantTurn) -> dict[str, Any]:
+    """What this wire read beside text and calls. A transcript that others can write may hold anything."""
+    kept = (turn.metadata or {}).get(OpenAIChatWire.name)
+    if not isinstance(kept, dict):
+        return {}
+    calls = kept.get("calls")
+    by_call = calls if isinstance(calls, dict) else {}
+    return {**kept, "calls": {place: keys for place, keys in by_call.items() if isinstance(keys, dict)}}
 
 
 def _result(wire_id: str, content: str) -> dict[str, Any]:

@@ -84,11 +84,11 @@ def _structured(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[dict[s
     for item in items:
         if isinstance(item, ChatMessage):
             if not is_blank(item.content):
-                yield {"role": _ROLES[item.role], "content": item.content}
+                yield {"role": _ROLES[item.role], "content": str(item.content)}
         elif isinstance(item, Stray):
             yield {"role": "tool", "tool_call_id": item.id, "content": shown_result(item.result.content)}
         elif item.turn.tool_calls or not is_blank(item.turn.text):
-            text = item.turn.text or ""
+            text = str(item.turn.text or "")
             message: dict[str, Any] = {"role": "assistant", "content": "" if is_blank(text) else text}
             if item.turn.tool_calls:
                 message["tool_calls"] = [

@@ -13,6 +13,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..errors import WireError
+from ..text import clean_json
 
 
 def field(source: Any, name: str, default: Any = None) -> Any:
@@ -43,6 +44,14 @@ def plain(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [plain(item) for item in value]
     return {key: plain(item) for key, item in fields(value).items()}
+
+
+def json_or_none(value: Any) -> Any:
+    """The value as clean JSON, for what is kept to be sent back; None for what JSON cannot say."""
+    try:
+        return clean_json(plain(value))
+    except (ValueError, RecursionError):
+        return None
 
 
 def items(value: Any, what: str) -> list[Any]:

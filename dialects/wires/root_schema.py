@@ -18,8 +18,6 @@ Schema: TypeAlias = dict[str, Any]
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _REFUSED_AT_ROOT = (*_COMBINED, "enum", "const", "not", "$ref", "$dynamicRef")
 _NAMED = ("properties", "patternProperties")
-# A root that leads through more references than this to its properties is not met in the field.
-_MAX_DEPTH = 100
 
 
 def object_root(schema: Schema) -> Schema:
@@ -41,13 +39,17 @@ def object_root(schema: Schema) -> Schema:
 
 
 def _draw_up(schema: Schema, root: Schema) -> None:
-    drawn = _Drawn(schema)
+    reached = _reached(schema)
     for keyword in _NAMED:
-        if drawn.named[keyword]:
-            root[keyword] = {name: _merged(found) for name, found in drawn.named[keyword].items()}
+        named: dict[str, list[tuple[bool, Any]]] = {}
+        for part, always in reached:
+            for name, subschema in part.get(keyword, {}).items():
+                named.setdefault(name, []).append((always, subschema))
+        if named:
+            root[keyword] = {name: _merged(found) for name, found in named.items()}
     root.pop("required", None)
-    if drawn.required:
-        root["required"] = sorted(drawn.required)
+    if required := _required(schema):
+        root["required"] = sorted(required)
     moved = {key: schema[key] for key in _REFUSED_AT_ROOT if key in schema}
     aimed = [part for part in subschemas(root) if _aims_at(part.get("$ref"), moved)]
     if aimed:
@@ -65,41 +67,57 @@ def _aims_at(reference: Any, keys: Schema) -> bool:
     return isinstance(reference, str) and reference.startswith("#/") and reference[2:].split("/", 1)[0] in keys
 
 
-class _Drawn:
-    """Every property that some branch describes, and the names that all branches require."""
+def _reached(schema: Schema) -> list[tuple[Schema, bool]]:
+    """The schema and the branches it leads to, each once a role: whether it always applies, or is a choice.
 
-    def __init__(self, schema: Schema) -> None:
-        self.named: dict[str, dict[str, list[tuple[bool, Any]]]] = {keyword: {} for keyword in _NAMED}
-        self._schema = schema
-        # Each part once in either role: references may double with every level.
-        self._known: dict[tuple[int, bool], frozenset[str]] = {}
-        self.required = self._draw(schema, always=True, depth=0)
+    Once, since references may double with every level; without recursion, since they may be any number deep.
+    """
+    reached: list[tuple[Schema, bool]] = []
+    known: set[tuple[int, bool]] = set()
+    pending: list[tuple[Any, bool]] = [(schema, True)]
+    while pending:
+        part, always = pending.pop()
+        if not isinstance(part, dict) or (id(part), always) in known:
+            continue
+        known.add((id(part), always))
+        reached.append((part, always))
+        inner = [(branch, always) for branch in _always(schema, part)]
+        inner += [(branch, False) for choices in _choices(part) for branch in choices]
+        pending.extend(reversed(inner))
+    return reached
 
-    def _draw(self, part: Any, *, always: bool, depth: int) -> frozenset[str]:
-        """Collects the properties of a branch and of those in it; the names that it requires."""
-        key = (id(part), always)
-        if not isinstance(part, dict) or depth > _MAX_DEPTH:
-            return frozenset()
-        if key in self._known:
-            return self._known[key]
-        self._known[key] = frozenset()
-        for keyword in _NAMED:
-            for name, subschema in part.get(keyword, {}).items():
-                self.named[keyword].setdefault(name, []).append((always, subschema))
-        required = frozenset(part.get("required", ()))
-        for inner in self._always(part):
-            required |= self._draw(inner, always=always, depth=depth + 1)
-        for keyword in ("anyOf", "oneOf"):
-            if choices := part.get(keyword):
-                needs = [self._draw(choice, always=False, depth=depth + 1) for choice in choices]
-                required |= frozenset.intersection(*needs)
-        self._known[key] = required
-        return required
 
-    def _always(self, part: Schema) -> Iterator[Any]:
-        yield from part.get("allOf", ())
-        if isinstance(reference := part.get("$ref"), str):
-            yield resolve(self._schema, reference)
+def _required(schema: Schema) -> set[str]:
+    """The names that every reading of the schema requires; a circle of references adds none."""
+    needs: dict[int, set[str]] = {}
+    pending: list[tuple[Any, bool]] = [(schema, False)]
+    while pending:
+        part, inner_known = pending.pop()
+        if not isinstance(part, dict) or (id(part) in needs and not inner_known):
+            continue
+        if not inner_known:
+            needs[id(part)] = set()
+            pending.append((part, True))
+            pending.extend((branch, False) for branch in _always(schema, part))
+            pending.extend((branch, False) for choices in _choices(part) for branch in choices)
+            continue
+        names = needs[id(part)]
+        names.update(part.get("required", ()))
+        names.update(*(needs.get(id(branch), ()) for branch in _always(schema, part)))
+        names.update(*(set.intersection(*(needs.get(id(b), set()) for b in choices)) for choices in _choices(part)))
+    return needs[id(schema)]
+
+
+def _always(schema: Schema, part: Schema) -> list[Any]:
+    reference = part.get("$ref")
+    referred = [resolve(schema, reference)] if isinstance(reference, str) else []
+    return [*part.get("allOf", ()), *referred]
+
+
+def _choices(part: Schema) -> Iterator[list[Any]]:
+    for keyword in ("anyOf", "oneOf"):
+        if choices := part.get(keyword):
+            yield choices
 
 
 def _merged(found: list[tuple[bool, Any]]) -> Any:

@@ -25,7 +25,7 @@ def wire_name(name: str, longest: int = 64) -> str:
     Injective up to collisions of 120 bits of BLAKE2b.
     """
     if 0 < len(name) <= longest and not _REFUSED.search(name) and not _RESPELLED.search(name):
-        return name
+        return str(name)
     digest = blake2b(name.encode(), digest_size=_DIGEST_BYTES).digest()
     readable = _REFUSED.sub("_", name)[: longest - _SUFFIX_LENGTH]
     return f"{readable or 'tool'}_x{base64.b32encode(digest).decode().lower()}"

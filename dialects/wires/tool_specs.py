@@ -17,6 +17,7 @@ import jsonschema_rs
 
 from ..text import canonical_json
 from ..transcript import ToolSpec
+from .older_drafts import modernise
 from .root_schema import object_root
 from .schema_refs import resolve, subschemas
 
@@ -81,18 +82,28 @@ def _report(issue: ToolIssue) -> None:
 def _prepare_schema(canonical: str) -> tuple[str | None, tuple[str, ...]]:
     """The schema to send as JSON (None where there is none to send), and what is wrong with it."""
     schema = json.loads(canonical)
-    try:
-        # Against the current draft whatever `$schema` says: providers do the same, and an
-        # unknown one would be fetched from the network.
-        jsonschema_rs.meta.validate({key: value for key, value in schema.items() if key != "$schema"})
-    except (ValueError, jsonschema_rs.ReferencingError) as error:
-        return None, (f"its schema is no JSON Schema: {str(error).splitlines()[0]}",)
+    fault = _fault(schema)
+    if fault:
+        modernise(schema)
+        fault = _fault(schema)
+    if fault:
+        return None, (f"its schema is no JSON Schema: {fault}",)
     details = _drop_dangling(schema)
     try:
         root = object_root(schema)
     except ValueError as error:
         return None, (str(error),)
     return canonical_json(root), tuple(details)
+
+
+def _fault(schema: dict[str, Any]) -> str | None:
+    """Why the schema is none by the current draft, whatever `$schema` says: providers judge so,
+    and an unknown one would be fetched from the network."""
+    try:
+        jsonschema_rs.meta.validate({key: value for key, value in schema.items() if key != "$schema"})
+    except jsonschema_rs.ValidationError as error:
+        return str(error).splitlines()[0]
+    return None
 
 
 def _drop_dangling(schema: dict[str, Any]) -> list[str]:

@@ -7,9 +7,9 @@ A host may hold the SDK's `Client` or its `ClientSession`. They are told apart b
 from __future__ import annotations
 
 import inspect
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator
 from contextlib import AbstractAsyncContextManager
-from typing import Any
+from typing import Any, Protocol
 
 from tooldialect.dialects.errors import MissingExtraError
 
@@ -17,8 +17,11 @@ from .mcp_listing import PageFetcher
 
 _INSTALL = "MCP sessions need the mcp SDK, 2.3 or later: pip install 'tooldialect[mcp]'"
 
-MessageHandler = Callable[[Any], Awaitable[None]]
-"""The SDK's `message_handler`: gets each notification, and faults of the transport."""
+
+class MessageHandler(Protocol):
+    """The SDK's `message_handler`: gets each notification, and faults of the transport."""
+
+    async def __call__(self, message: Any) -> None: ...
 
 
 def page_fetcher(session: Any) -> PageFetcher:

@@ -37,9 +37,10 @@ class StaticSource:
 
 def _alternatives(target: GateTarget, known: Iterable[GateTarget]) -> tuple[str, ...]:
     candidates = [other for other in known if other.kind == target.kind and len(other.parts) == len(target.parts)]
+    place = 0
     for place, part in enumerate(target.parts):
         agreeing = [other for other in candidates if other.parts[place] == part]
         if not agreeing:
-            return tuple(dict.fromkeys(other.parts[place] for other in candidates))
+            break
         candidates = agreeing
-    return ()
+    return tuple(dict.fromkeys(other.parts[place] for other in candidates))

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import os
 import sys
+from typing import Any
 
 import mcp_types as types
+from mcp.server.context import ServerRequestContext
 from mcp.server.lowlevel import NotificationOptions, Server
 from mcp.server.stdio import stdio_server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
@@ -47,11 +49,13 @@ async def answer(mode: str, cursor: str | None) -> types.ListToolsResult:
     return types.ListToolsResult(tools=BASE)
 
 
-def server(mode: str) -> Server:
-    async def list_tools(ctx: object, params: types.PaginatedRequestParams | None) -> types.ListToolsResult:
+def server(mode: str) -> Server[Any]:
+    async def list_tools(
+        ctx: ServerRequestContext[Any], params: types.PaginatedRequestParams | None
+    ) -> types.ListToolsResult:
         return await answer(mode, params.cursor if params else None)
 
-    async def call_tool(ctx: object, params: types.CallToolRequestParams) -> types.CallToolResult:
+    async def call_tool(ctx: ServerRequestContext[Any], params: types.CallToolRequestParams) -> types.CallToolResult:
         if params.name == "grow":
             BASE.extend(named("grown"))
             await bus.publish(ToolsListChanged())

@@ -1,0 +1,189 @@
+"""What a check may cost, counted over (schema, value) pairs before the engine is called.
+
+The engine holds the GIL and remembers nothing: nested references double its work per level
+of the schema, recursive ones per level of the arguments. So it is only called where the
+count fits.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass, field
+from typing import Any
+
+from .schema import MAX_HEIGHT, Node
+
+# Pairs the engine may visit for one check: it visits some 30 million a second.
+ENGINE_PAIRS = 4_000_000
+# Pairs this module may count for one check, some 2 million a second.
+COUNTED_PAIRS = 150_000
+# Values that may be measured for one check, each once for every level that is taken apart.
+MEASURED_VALUES = 6_000_000
+# Deeper values cannot come from any JSON reader this project uses; the engine recurses.
+MAX_DEPTH = 300
+_MAX_CONTAINERS = 1_500_000
+_SCALARS = frozenset({str, int, bool, type(None)})
+
+
+class NotJson(Exception):
+    """A value that JSON cannot say; it holds the path as a tuple of keys and indices."""
+
+
+@dataclass(slots=True)
+class Size:
+    """How big a value is: values in it, characters in its strings, levels."""
+
+    values: int
+    characters: int
+    depth: int
+
+    @property
+    def units(self) -> int:
+        """What one node costs that looks at all of it."""
+        return self.values + self.characters // 16
+
+
+def measure(value: Any) -> Size | None:
+    """The size of a JSON value; None where something in it is not plain JSON (a tuple, NaN,
+    a subclass). Levels below MAX_DEPTH, and what is too much to look at, count as infinite depth."""
+    size = Size(1, 0, 1)
+    if type(value) not in (dict, list):
+        size.characters = len(value) if type(value) is str else 0
+        return size if _is_plain(value) else None
+    level = [value]
+    while level:
+        inner: list[Any] = []
+        for container in level:
+            items: Any = container
+            if type(container) is dict:
+                if not all(type(name) is str for name in container):
+                    return None
+                size.characters += sum(map(len, container))
+                items = container.values()
+            size.values += len(container)
+            kinds = set(map(type, items))
+            if str in kinds:
+                size.characters += sum(len(item) for item in items if type(item) is str)
+            if kinds <= _SCALARS:
+                continue
+            if float in kinds and not all(math.isfinite(item) for item in items if type(item) is float):
+                return None
+            if not kinds <= _PLAIN:
+                return None
+            if dict in kinds or list in kinds:
+                inner += [item for item in items if type(item) in (dict, list)]
+        if size.depth >= MAX_DEPTH or len(inner) + size.values > 8 * _MAX_CONTAINERS:
+            size.depth = MAX_DEPTH + 1
+            return size
+        size.depth += 1
+        level = inner
+    return size
+
+
+_PLAIN = _SCALARS | {float, dict, list}
+
+
+def _is_plain(value: Any) -> bool:
+    return type(value) in _SCALARS or (type(value) is float and math.isfinite(value))
+
+
+@dataclass(slots=True)
+class Budget:
+    """What is left of one check's allowance."""
+
+    engine: float = ENGINE_PAIRS
+    count: int = COUNTED_PAIRS
+    measured: int = MEASURED_VALUES
+    _known: dict[tuple[int, int], float] = field(default_factory=dict)
+
+    def affords(self, node: Node, value: Any, size: Size | None = None) -> bool:
+        """Whether the engine may judge `value` by `node`; if so, it is paid for."""
+        if size is None and type(value) in (dict, list):
+            size = self.size(value)
+        return self.pay(self._cost(node, value, size))
+
+    def size(self, value: Any) -> Size | None:
+        """The size of a value, None where there is nothing left to measure it with."""
+        if self.measured < 0:
+            return None
+        size = measure(value)
+        self.measured -= MEASURED_VALUES if size is None else 4 + size.values
+        return size
+
+    def pay(self, cost: float) -> bool:
+        """Whether `cost` pairs are left; if so, they are spent."""
+        if cost > self.engine:
+            return False
+        self.engine -= cost
+        return True
+
+    def _cost(self, node: Node, value: Any, size: Size | None) -> float:
+        if type(value) is not dict and type(value) is not list and node.weight < math.inf:
+            return node.weight * (1 + (len(value) // 16 if type(value) is str else 0))
+        if size is not None and size.depth <= MAX_DEPTH and node.height <= MAX_HEIGHT:
+            cost = node.weight * size.units
+            if cost <= self.engine:
+                return cost
+        return self._counted(node, value)
+
+    def _counted(self, start: Node, value: Any) -> float:
+        """The exact number of pairs, or infinity where that is too much to count or too deep."""
+        known = self._known
+        pending: list[tuple[Node, Any, int, list[tuple[int, int]] | None]] = [(start, value, 0, None)]
+        while pending:
+            node, item, depth, summed = pending.pop()
+            key = (node.number, id(item))
+            if summed is not None:
+                cost = _own(node, item) + sum(known[child] for child in summed) * _repeats(node)
+                known[key] = cost
+                continue
+            if key in known:
+                continue
+            self.count -= 1
+            if self.count < 0 or depth > MAX_HEIGHT:
+                return math.inf
+            pairs = _pairs(node, item, self.count)
+            if pairs is None:
+                return math.inf
+            keys = [(child.number, id(part)) for child, part in pairs]
+            pending.append((node, item, depth, keys))
+            pending += [(child, part, depth + 1, None) for child, part in pairs]
+        return known[start.number, id(value)]
+
+
+def _repeats(node: Node) -> int:
+    return 4 if "unevaluatedProperties" in node.one or "unevaluatedItems" in node.one else 1
+
+
+def _own(node: Node, value: Any) -> float:
+    kind = type(value)
+    if kind is str:
+        return node.own_cost + len(value) // 16
+    if kind is dict:
+        return node.own_cost + len(value) * (1 + len(node.named.get("patternProperties", ())))
+    if kind is list and node.asserts.get("uniqueItems"):
+        return node.own_cost + 16 * len(value)
+    return node.own_cost
+
+
+def _pairs(node: Node, value: Any, limit: int) -> list[tuple[Node, Any]] | None:
+    """The pairs a node leads to: itself, or the values it holds; None where there are too many."""
+    pairs: list[tuple[Node, Any]] = [(child, value) for child in node.in_place()]
+    if type(value) is dict:
+        for name, child in node.named.get("properties", {}).items():
+            if name in value:
+                pairs.append((child, value[name]))
+        below = list(node.named.get("patternProperties", {}).values())
+        below += [node.one[word] for word in ("additionalProperties", "unevaluatedProperties") if word in node.one]
+        if (len(below) + 1) * len(value) > limit:
+            return None
+        pairs += [(child, item) for child in below for item in value.values()]
+        if "propertyNames" in node.one:
+            pairs += [(node.one["propertyNames"], name) for name in value]
+    elif type(value) is list:
+        pairs += list(zip(node.many.get("prefixItems", ()), value, strict=False))
+        below = [node.one[word] for word in ("items", "contains", "unevaluatedItems") if word in node.one]
+        if len(below) * len(value) > limit:
+            return None
+        pairs += [(child, item) for child in below for item in value]
+    return pairs if len(pairs) <= limit else None

@@ -1,0 +1,124 @@
+"""Whatever the history, what a wire makes of its replay is a request the provider takes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sdk_types import check_anthropic, check_openai
+from strategies_histories import ARGUMENTS, ODD_IDS, ODD_NAMES, TEXTS, damaged, healthy
+from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
+
+from tooldialect.dialects import ChatMessage, ToolResultBatch, ToolSpec
+from tooldialect.dialects.native import NativeDialect
+from tooldialect.dialects.wires import AnthropicWire, OpenAIChatWire, PlainChatWire
+
+ODD = {"ids": ODD_IDS, "names": ODD_NAMES, "texts": TEXTS, "arguments": ARGUMENTS}
+HISTORIES = st.one_of(healthy(**ODD), damaged(**ODD))
+SCHEMAS = st.sampled_from(
+    [
+        {},
+        {"type": "object"},
+        {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]},
+        {"anyOf": [{"properties": {"a": {}}}, {"properties": {"b": {}}}]},
+        {"type": "string"},
+        {"type": "object", "properties": []},
+        {"$ref": "#/$defs/A", "$defs": {"A": {"type": "object", "properties": {"x": {"$ref": "#/$defs/Gone"}}}}},
+    ]
+)
+TOOLS = st.lists(st.builds(ToolSpec, name=ODD_NAMES, description=TEXTS, parameters=SCHEMAS), max_size=3)
+WIRES = [
+    OpenAIChatWire(),
+    OpenAIChatWire("always"),
+    AnthropicWire(),
+    PlainChatWire(),
+    PlainChatWire(strict_alternation=True),
+]
+
+
+@given(HISTORIES, TOOLS)
+@settings(max_examples=200)
+def test_openai_chat_takes_every_replayed_history(history, tools):
+    request = OpenAIChatWire().encode(NativeDialect().replay(history), tools)
+    check_openai(request)
+    assert not list(openai_faults(request))
+
+
+@given(HISTORIES, TOOLS)
+@settings(max_examples=200)
+def test_anthropic_takes_every_replayed_history(history, tools):
+    request = AnthropicWire().encode(NativeDialect().replay(history), tools)
+    check_anthropic(request)
+    assert not list(anthropic_faults(request))
+
+
+@given(HISTORIES)
+@settings(max_examples=150)
+def test_strict_templates_take_every_replayed_history(history):
+    request = PlainChatWire(strict_alternation=True).encode(NativeDialect().replay(history))
+    assert not list(strict_chat_faults(request))
+
+
+@pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+@given(history=HISTORIES)
+@settings(max_examples=60)
+def test_every_text_of_the_host_arrives_and_each_marked_one_is_a_unit(wire, history):
+    replayed = NativeDialect().replay(history)
+    units = list(wire.host_texts(json.loads(json.dumps(wire.encode(replayed)))))
+    arrived = Counter(units)
+    joined = "\0".join(units)
+    for text, marked in host_written(replayed):
+        if text.strip():
+            assert text in joined
+            if marked:
+                arrived[text] -= 1
+    assert all(count >= 0 for count in arrived.values())
+
+
+@pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+@given(history=healthy(**ODD), data=st.data())
+@settings(max_examples=40)
+def test_a_growing_history_keeps_the_bytes_of_what_was_sent(wire, history, data):
+    # Cut where a request is made: behind a user turn or results, so that no cycle is open.
+    ends = [n for n, e in enumerate(history, 1) if isinstance(e, ToolResultBatch) or is_spoken_by_user(e)]
+    ends = [n for n in ends if n == len(history) or not isinstance(history[n], ToolResultBatch)]
+    if isinstance(wire, PlainChatWire) and any(isinstance(e, ChatMessage) and e.role == "system" for e in history[1:]):
+        return
+    if ends:
+        short = pieces(wire.encode(history[: data.draw(st.sampled_from(ends))]))
+        assert pieces(wire.encode(history))[: len(short)] == short
+
+
+@pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
+@given(history=HISTORIES)
+@settings(max_examples=30)
+def test_encoding_changes_no_entry_and_gives_the_same_bytes_again(wire, history):
+    before = [entry.model_dump_json() for entry in history]
+    assert json.dumps(wire.encode(history)) == json.dumps(wire.encode(history))
+    assert [entry.model_dump_json() for entry in history] == before
+
+
+def host_written(history):
+    for entry in history:
+        if isinstance(entry, ToolResultBatch):
+            yield from ((result.content, result.trusted_verbatim) for result in entry.results)
+        elif isinstance(entry, ChatMessage) and entry.role in {"user", "tool"}:
+            yield entry.content, entry.trusted_verbatim
+
+
+def is_spoken_by_user(entry):
+    return isinstance(entry, ChatMessage) and entry.role == "user" and bool(entry.content.strip())
+
+
+def pieces(request):
+    """The parts a provider caches by, in order: blocks where there are blocks, text before its last join."""
+    parts = []
+    for message in request["messages"]:
+        content = message["content"]
+        rest = {key: value for key, value in message.items() if key != "content"}
+        texts = content if isinstance(content, list) else (content or "").split("\n\n")
+        parts += [(json.dumps(rest), json.dumps(text)) for text in texts]
+    return parts
