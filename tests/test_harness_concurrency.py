@@ -10,11 +10,11 @@ from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from harness import Tool, host_units
+from harness import Shop, Tool, host_units
 from harness.setups import ALL, DIALECTS, Host
 from harness.shop import CONTRACTS, GUESS, RIGHT, clock_call, gated_call, target
 from tooldialect.dialects import ParsedToolCall, ToolOutcome, ToolSpec
-from tooldialect.gate import GateError, Reason
+from tooldialect.gate import ContractGate, GateError, Reason, Surface
 
 GUESSED = [gated_call("create_order", GUESS)]
 RETRIED = [gated_call("create_order", RIGHT["create_order"])]
@@ -209,6 +209,76 @@ def test_a_stream_yields_what_the_transcript_holds(host):
     assert host.reasons == [Reason.CONTRACT_REQUIRED, Reason.PRESENT]
 
 
+class Gathering:
+    """A source that answers when `parties` lookups are waiting for it: their decisions fall together."""
+
+    def __init__(self, parties: int) -> None:
+        self.known = Shop().source
+        self.barrier = threading.Barrier(parties)
+
+    def lookup(self, target):
+        self.barrier.wait()
+        return self.known.lookup(target)
+
+
+class AsyncGathering:
+    """The same for one event loop."""
+
+    def __init__(self, parties: int) -> None:
+        self.known = Shop().source
+        self.barrier = asyncio.Barrier(parties)
+
+    async def lookup(self, target):
+        async with self.barrier:
+            return self.known.lookup(target)
+
+
+def behind(host: Host, source) -> ContractGate:
+    return ContractGate([Surface.mcp(source)], on_event=host._note)
+
+
+def test_lookups_that_end_together_give_one_contract_in_tasks(host):
+    async def main():
+        host.gate = behind(host, AsyncGathering(5))
+        await host.harness(max_rounds=1).arun_turn(host.script(GUESSED * 5), "Order a lamp.")
+
+    asyncio.run(main())
+    assert sorted(host.reasons) == sorted([Reason.CONTRACT_REQUIRED, *[Reason.SAME_BATCH] * 4])
+    assert host.shop.book == []
+
+
+def test_lookups_that_end_together_give_one_contract_in_threads(host):
+    host.gate = behind(host, Gathering(5))
+    with host.gate.run() as run, ThreadPoolExecutor(5) as pool:
+        run.refresh([])
+        outcomes = list(pool.map(lambda call: run.guard(call, host.shop.call), GUESSED * 5))
+    assert sum(outcome.trusted_verbatim for outcome in outcomes) == 1
+    assert sorted(host.reasons) == sorted([Reason.CONTRACT_REQUIRED, *[Reason.SAME_BATCH] * 4])
+    assert host.shop.book == []
+
+
+def test_runs_whose_lookups_end_together_get_a_contract_each(host):
+    async def main():
+        host.gate = behind(host, AsyncGathering(3))
+        async with host.gate.run(), asyncio.TaskGroup() as group:
+            for _ in range(3):
+                group.create_task(host.harness(max_rounds=1).arun_turn(host.script(GUESSED), "Order a lamp."))
+
+    asyncio.run(main())
+    assert host.reasons == [Reason.CONTRACT_REQUIRED] * 3
+
+
+def test_an_async_source_serves_the_sync_loop_outside_any_event_loop(host):
+    class Slow:
+        async def lookup(self, target):
+            await asyncio.sleep(0)
+            return host.shop.source.lookup(target)
+
+    host.gate = behind(host, Slow())
+    host.harness(ALL).run_turn(host.reader(["create_order"]), "Order a lamp.")
+    assert host.reasons == [Reason.CONTRACT_REQUIRED, Reason.PRESENT]
+
+
 def until_delivery(entry) -> bool:
     texts = [result.content for result in getattr(entry, "results", ())] or [getattr(entry, "content", "")]
     return any(text.startswith("[contract-gate:") for text in texts)
@@ -249,6 +319,33 @@ def test_a_stream_closed_in_another_task_ends_its_run_and_no_other(host):
             assert host.gate.consult(gated_call("create_order", GUESS)).reason is Reason.CONTRACT_REQUIRED
 
     asyncio.run(main())
+
+
+def test_a_run_that_ended_elsewhere_is_no_parent_although_its_context_still_names_it(host):
+    async def main():
+        stream = host.harness().stream(host.reader(["create_order"]), "Order a lamp.")
+        await anext(stream)
+        async with host.gate.run() as inside:
+            turn = inside.turn_id
+        await asyncio.create_task(stream.aclose())
+        async with host.gate.run() as after:
+            assert after.turn_id != turn
+        with pytest.raises(GateError, match="no run"):
+            host.gate.consult(GUESSED[0])
+
+    asyncio.run(main())
+
+
+def test_runs_of_one_turn_id_count_together_wherever_they_are(host):
+    def fail(_number: int) -> None:
+        host.harness(max_rounds=1).run_turn(host.script(GUESSED), "Order a lamp.", turn_id="ticket 7")
+
+    with ThreadPoolExecutor(1) as pool:
+        list(pool.map(fail, range(2)))
+    asyncio.run(host.harness(max_rounds=1).arun_turn(host.script(GUESSED), "Order a lamp.", turn_id="ticket 7"))
+    host.harness().run_turn(host.script(GUESSED), "Order a lamp.", turn_id="ticket 8")
+    fail(4)
+    assert host.reasons == [*[Reason.CONTRACT_REQUIRED] * 4, Reason.AUTO_PROCEED]
 
 
 def test_a_stream_that_is_dropped_ends_its_run_when_it_is_collected(host):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -9,7 +11,9 @@ from harness import host_units
 from harness.setups import ALL, EVERYWHERE, Host
 from harness.shop import CONTRACTS, GUESS, RIGHT, clock_call, gated_call, long_answer
 from tooldialect.gate import GateSettings, Reason, SignedLedger
+from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
 
+REFUSED_BY = {"openai": openai_faults, "anthropic": anthropic_faults, "strict": strict_chat_faults}
 LIMITS = {
     "cap": st.integers(16, 3_000),
     "budget": st.integers(0, 6_000),
@@ -48,6 +52,8 @@ def test_the_delivery_is_seen_whole_credited_and_followed_by_one_execution(
     model = host.script([*before, first, *after], *fillers, [*after, right, *before])
     report = host.harness(which, **limits).run_turn(model, ask + " [IMAGE:https://shop.test/a.png]")
     assert report.stopped is None
+    faults = REFUSED_BY.get(host.wire_name, lambda request: ())
+    assert [list(faults(request)) for request in model.requests if list(faults(request))] == []
     [delivery] = host.deliveries
     assert len(model.requests) == waits + 3
     for request in model.requests[1:]:
@@ -72,3 +78,33 @@ def test_unguarded_or_not_the_gate_credits_exactly_what_the_model_is_sent(where,
             harness.play(run, host.script([clock_call(f"zone {number}")]))
             sent = harness.request(run)
             assert ("mcp:shop:refund" in run.present) == (host.deliveries[0] in list(host_units(sent)))
+
+
+@given(
+    where=st.sampled_from(EVERYWHERE),
+    which=st.sets(st.sampled_from(ALL)),
+    limits=st.fixed_dictionaries(LIMITS),
+    guarded=st.booleans(),
+    wishes=st.lists(st.lists(st.sampled_from(sorted(CONTRACTS)), min_size=1, max_size=3, unique=True), max_size=6),
+)
+def test_in_a_long_conversation_a_contract_is_delivered_again_only_where_it_was_lost(
+    where, which, limits, guarded, wishes
+):
+    host = Host(*where)
+    host.shop.clock_text = long_answer
+    harness = host.harness(which if guarded else which - {"breaker", "guard"}, guarded=guarded, **limits)
+    requests = []
+    for wish in wishes:
+        model = host.reader([*wish, clock_call()], patience=2)
+        harness.run_turn(model, "Do what I want.")
+        requests += model.requests
+    for key, decision in host.decisions:
+        if decision.reason is Reason.PRESENT:
+            assert decision.arguments == RIGHT[key.rpartition(":")[2]]
+    if guarded:
+        wanted = [name for wish in wishes for name in wish]
+        assert len(host.deliveries) == len(set(wanted))
+        assert Counter(name for name, _ in host.shop.book) == Counter(wanted)
+        assert all(arguments == RIGHT[name] for name, arguments in host.shop.book)
+        seen = {unit for request in requests for unit in host_units(request) if unit.startswith("[contract-gate:")}
+        assert seen == set(host.deliveries)

@@ -18,6 +18,9 @@ class FailureBreaker(Middleware):
         self._limit, self._spare = limit, spare
         self._failed: Counter[str] = Counter()
 
+    def on_turn(self) -> None:
+        self._failed.clear()
+
     def after_round(self, answered: Sequence[tuple[ParsedToolCall, ToolOutcome]]) -> str | None:
         counted = [outcome for _, outcome in answered if not self._spare(outcome.output)]
         succeeded = {outcome.name for outcome in counted if outcome.success}
@@ -36,6 +39,9 @@ class RepeatedCallGuard(Middleware):
     def __init__(self, limit: int = 2, spare: Spare = spare_nothing) -> None:
         self._limit, self._spare = limit, spare
         self._answered: Counter[str] = Counter()
+
+    def on_turn(self) -> None:
+        self._answered.clear()
 
     def before_call(self, call: ParsedToolCall) -> ToolOutcome | None:
         if self._answered[_identity(call)] < self._limit:

@@ -168,6 +168,8 @@ class Harness:
     # The core
 
     def _steps(self, run: GateRun | None, user_text: str | None, report: TurnReport) -> Generator[_Step, Any, None]:
+        for middleware in self.middlewares:
+            middleware.on_turn()
         if user_text is not None:
             yield self._append([ChatMessage(role="user", content=user_text)])
         for _ in range(self.max_rounds):
@@ -225,7 +227,7 @@ class Harness:
             return blocked
         try:
             return _answering(call, self._execute(call)) if run is None else run.guard(call, self._execute)
-        except Exception as error:  # noqa: BLE001 (whatever a tool raises, the model is told)
+        except Exception as error:
             return _raised(call, error)
 
     async def _aanswer(self, run: GateRun | None, call: ParsedToolCall) -> ToolOutcome:
@@ -236,7 +238,7 @@ class Harness:
             if run is None:
                 return _answering(call, await _settled(self._execute(call)))
             return await run.aguard(call, self._execute)
-        except Exception as error:  # noqa: BLE001 (whatever a tool raises, the model is told)
+        except Exception as error:
             return _raised(call, error)
 
     def _blocked(self, call: ParsedToolCall) -> ToolOutcome | None:

@@ -19,6 +19,9 @@ def spare_nothing(text: str) -> bool:
 class Middleware:
     """Views and vetoes. What `on_history` and `on_request` return is sent; the transcript stays as it was."""
 
+    def on_turn(self) -> None:
+        """A turn begins."""
+
     def on_history(self, entries: list[TranscriptEntry]) -> list[TranscriptEntry]:
         """The transcript as the model shall see it, before it is rendered."""
         return entries

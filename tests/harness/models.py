@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeAlias
 
 from tooldialect.dialects import ParsedToolCall, ToolDialect, Wire
 
 from .requests import seen_contracts
-from .shop import GUESS, filled_in, gated_call
+from .shop import GUESS, filled_in, gated_call, target
 from .spelling import spell_reply
 
 Said: TypeAlias = str | Sequence[ParsedToolCall]
@@ -35,34 +35,35 @@ class ScriptedModel:
 
 
 class ReadingModel(ScriptedModel):
-    """Calls the late-bound tools of each wish in one batch, guessing arguments, until it has read
-    their contracts in its own context; then it calls with arguments made from them.
+    """Calls the late-bound tools of each wish in one batch, guessing arguments; those whose contract it
+    can read in its own context it calls, once, with arguments made from that. It goes on while guesses
+    are left, `patience` rounds at most.
 
-    A wish holds names of the shop's tools, and calls to make beside them as they are.
+    A wish holds names of the shop's tools, and calls to make beside them, as they are, in every round.
     """
 
     def __init__(
         self, dialect: ToolDialect, wire: Wire, wishes: Iterable[Sequence[str | ParsedToolCall]], patience: int = 6
     ) -> None:
-        super().__init__(dialect, wire, (line for wish in wishes for line in self._pursue(wish, patience)))
-        self._fulfilled = False
+        super().__init__(dialect, wire, (line for wish in wishes for line in _pursue(wish, patience)))
 
-    def _pursue(self, wish: Sequence[str | ParsedToolCall], patience: int) -> Iterable[Line]:
-        self._fulfilled = False
-        for _ in range(patience):
-            if self._fulfilled:
-                return
-            yield lambda request: self._calls(wish, request)
 
-    def _calls(self, wish: Sequence[str | ParsedToolCall], request: dict[str, Any]) -> Said:
+def _pursue(wish: Sequence[str | ParsedToolCall], patience: int) -> Iterator[Line]:
+    made: set[str] = set()
+
+    def say(request: dict[str, Any]) -> Said:
         schemas = {seen.key: seen.schema for seen in seen_contracts(request)}
-        names = {name: schemas.get(f"mcp:shop:{name}") for name in wish if isinstance(name, str)}
-        self._fulfilled = all(schema is not None for schema in names.values())
-        made = []
+        calls = []
         for item in wish:
-            if isinstance(item, str):
-                schema = names[item]
-                made.append(gated_call(item, GUESS if schema is None else filled_in(schema)))
-            else:
-                made.append(item)
-        return made
+            if isinstance(item, ParsedToolCall):
+                calls.append(item)
+            elif item not in made:
+                schema = schemas.get(target(item).key)
+                calls.append(gated_call(item, GUESS if schema is None else filled_in(schema)))
+                made.update([] if schema is None else [item])
+        return calls
+
+    for _ in range(patience):
+        if made.issuperset(item for item in wish if isinstance(item, str)):
+            return
+        yield say
