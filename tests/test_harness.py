@@ -7,6 +7,7 @@ import pytest
 from harness import host_units, seen_contracts
 from harness.setups import ALL, EVERYWHERE, Host
 from harness.shop import GUESS, RIGHT, clock_call, gated_call, long_answer
+from tooldialect.dialects import ParsedToolCall
 from tooldialect.gate import GateSettings, Reason
 
 TIGHT = {"cap": 300, "budget": 1_500, "keep": 1, "rows": 1, "failures": 2, "repeats": 1}
@@ -47,7 +48,7 @@ def test_without_the_gate_the_guess_itself_runs(host):
 
 @pytest.mark.parametrize("position", [0, 1, 2])
 def test_in_a_parallel_batch_the_delivery_stands_alone_at_any_position(host, position):
-    wish = [clock_call("Rome"), clock_call("Oslo")]
+    wish: list[str | ParsedToolCall] = [clock_call("Rome"), clock_call("Oslo")]
     wish.insert(position, "create_order")
     model = host.reader(wish)
     host.harness().run_turn(model, "Order a lamp and tell the time.")

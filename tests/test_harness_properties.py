@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from harness import host_units
@@ -37,6 +37,7 @@ beside = st.lists(st.sampled_from(["Rome", "Oslo"]).map(clock_call), max_size=2)
     must_read=st.booleans(),
     ask=st.text(max_size=20),
 )
+@settings(max_examples=300)
 def test_the_delivery_is_seen_whole_credited_and_followed_by_one_execution(
     where, which, limits, tool, before, after, waits, signed, must_read, ask
 ):

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
-from harness import Tool, host_units
+from harness import Harness, ScriptedModel, Tool, host_units
 from harness.setups import EVERYWHERE, Host
 from harness.shop import GUESS, RIGHT, gated_call
 from tooldialect.dialects import ParsedToolCall, ToolOutcome, ToolSpec
-from tooldialect.gate import Reason
+from tooldialect.gate import GateRun, Reason
 
 DELEGATE = ParsedToolCall(name="delegate", arguments={})
 GUESSES = [[gated_call("create_order", GUESS)]]
@@ -21,7 +21,8 @@ def host(request) -> Host:
 
 def delegating(host: Host, make_model, *, carry=False):
     """A parent whose one tool starts a sub-agent; `make_model` gives each its model."""
-    children = []
+    children: list[tuple[Harness, ScriptedModel]] = []
+    current: list[GateRun] = []
 
     def start(call: ParsedToolCall) -> ToolOutcome:
         child = host.harness(max_rounds=1) if make_model is guesser else host.harness()
@@ -32,10 +33,7 @@ def delegating(host: Host, make_model, *, carry=False):
         report = child.run_turn(model, "Order a lamp.")
         return ToolOutcome.ok(call.name, f"The sub-agent says: {report.text or report.stopped}")
 
-    tool = Tool(ToolSpec(name="delegate", description="Starts a sub-agent."), start)
-    shop_tools = host.shop.tools()
-    host.shop.tools = lambda: [*shop_tools, tool]
-    current = []
+    host.shop.more_tools = [Tool(ToolSpec(name="delegate", description="Starts a sub-agent."), start)]
     return children, current
 
 

@@ -51,7 +51,7 @@ class ImageTrimmer(Middleware):
         if isinstance(content, str):
             parts = self._split(content, part)
             return _copied(message) if parts is None else {**message, "content": parts}
-        blocks = []
+        blocks: list[dict[str, Any]] = []
         for block in content or ():
             parts = self._split(block["text"], part) if block["type"] == "text" else None
             blocks += [dict(block)] if parts is None else parts

@@ -82,7 +82,8 @@ def clock_call(zone: str = "UTC") -> ParsedToolCall:
 @dataclass
 class Shop:
     """`book`: every execution that reached the shop, `(tool, arguments)`; `refuses`: tools that fail
-    whatever they are called with; `clock_text`: what the ordinary tool answers, per zone."""
+    whatever they are called with; `clock_text`: what the ordinary tool answers, per zone; `more_tools`:
+    those of a test."""
 
     source: StaticSource = field(
         default_factory=lambda: StaticSource({target(name): contract for name, contract in CONTRACTS.items()})
@@ -91,6 +92,7 @@ class Shop:
     clock_text: Callable[[str], str] = "It is noon in {}.".format
     book: list[tuple[str, Any]] = field(default_factory=list)
     clock_calls: list[str] = field(default_factory=list)
+    more_tools: list[Tool] = field(default_factory=list)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
     @property
@@ -98,7 +100,7 @@ class Shop:
         return Surface.mcp(self.source)
 
     def tools(self) -> list[Tool]:
-        return [Tool(_REGISTRY_SPEC, self.call), Tool(_CLOCK_SPEC, self.clock)]
+        return [Tool(_REGISTRY_SPEC, self.call), Tool(_CLOCK_SPEC, self.clock), *self.more_tools]
 
     def call(self, call: ParsedToolCall) -> ToolOutcome:
         name, arguments = call.arguments["tool_name"], call.arguments.get("arguments")
