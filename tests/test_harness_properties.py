@@ -10,9 +10,11 @@ from hypothesis import strategies as st
 from harness import host_units
 from harness.setups import ALL, EVERYWHERE, Host
 from harness.shop import CONTRACTS, GUESS, RIGHT, clock_call, gated_call, long_answer
+from tooldialect.dialects import TranscriptEntry, dump_transcript, load_transcript
 from tooldialect.gate import GateSettings, Reason, SignedLedger
 from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
 
+GUESSES = dict.fromkeys(CONTRACTS, GUESS)
 REFUSED_BY = {"openai": openai_faults, "anthropic": anthropic_faults, "strict": strict_chat_faults}
 LIMITS = {
     "cap": st.integers(16, 3_000),
@@ -109,3 +111,37 @@ def test_in_a_long_conversation_a_contract_is_delivered_again_only_where_it_was_
         assert all(arguments == RIGHT[name] for name, arguments in host.shop.book)
         seen = {unit for request in requests for unit in host_units(request) if unit.startswith("[contract-gate:")}
         assert seen == set(host.deliveries)
+
+
+@given(
+    ways=st.lists(st.sampled_from(EVERYWHERE), min_size=3, max_size=7),
+    which=st.sets(st.sampled_from(ALL[:5])),
+    limits=st.fixed_dictionaries(LIMITS),
+    tools=st.lists(st.sampled_from(sorted(CONTRACTS)), min_size=1, max_size=3, unique=True),
+    beside=beside,
+)
+def test_each_request_of_a_conversation_may_go_another_way(ways, which, limits, tools, beside):
+    """Saved and loaded before every model call, each through some dialect and wire: what was delivered stays."""
+    host = Host(*ways[0])
+    ledger = SignedLedger("secret")
+    host.open_gate(ledger=ledger)
+    host.shop.clock_text = long_answer
+    history: list[TranscriptEntry] = [host.system()]
+    guesses, retries = ([gated_call(name, kind[name]) for name in tools] for kind in (GUESSES, RIGHT))
+    lines = [[*beside, *guesses], *[[clock_call()] for _ in ways[2:]], [*retries, *beside]]
+    with host.gate.run() as run:
+        for (dialect, wire), line in zip(ways, lines, strict=True):
+            here = Host(dialect, wire, host.shop)
+            here.gate = host.gate
+            saved = dump_transcript(history)
+            harness = here.harness(which, history=load_transcript(saved), max_rounds=1, **limits)
+            model = here.script(line)
+            harness.play(run, model, "Go on.")
+            history = harness.history
+            [request] = model.requests
+            assert list(REFUSED_BY.get(wire, lambda request: ())(request)) == []
+            if line is not lines[0]:
+                units = list(host_units(request))
+                assert [units.count(delivery) for delivery in host.deliveries] == [1] * len(tools)
+    assert host.reasons == [Reason.CONTRACT_REQUIRED] * len(tools) + [Reason.PRESENT] * len(tools)
+    assert host.shop.book == [(name, RIGHT[name]) for name in tools]

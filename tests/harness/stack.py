@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 
 from tooldialect.gate import ContractGate
 
 from .breakers import FailureBreaker, RepeatedCallGuard
 from .compaction import Microcompact, Summariser
 from .images import ImageTrimmer
-from .middleware import Middleware, spare_nothing
-from .rewriters import TextRewriter, byte_cap, collapse_white_space
+from .middleware import Middleware, Spare, spare_nothing
+from .rewriters import Rewrite, TextRewriter, byte_cap, collapse_white_space
 
 USUAL_ORDER = ("cleaner", "cap", "summariser", "microcompact", "trimmer", "breaker", "guard")
 
 
 def usual_middlewares(
-    gate: ContractGate,
+    gate: ContractGate | None,
     which: Collection[str] = USUAL_ORDER,
     *,
     guarded: bool = True,
@@ -27,15 +27,17 @@ def usual_middlewares(
     failures: int = 3,
     repeats: int = 2,
 ) -> list[Middleware]:
-    """Fresh middlewares, those named in `which`; `guarded`: they leave deliveries alone.
+    """Fresh middlewares, those named in `which`; `guarded`: they leave the gate's deliveries alone.
 
     `cap`: bytes a text may have; `budget`: characters before the summariser and the trimmer
     act; `keep`: entries, `rows`: tool rows that stay.
     """
     if unknown := set(which) - set(USUAL_ORDER):
         raise ValueError(f"no middleware is named {sorted(unknown)}; known: {USUAL_ORDER}")
-    spare = gate.is_contract_delivery if guarded else spare_nothing
-    exempt = gate.exempt if guarded else lambda rewrite: rewrite
+    spare: Spare = spare_nothing
+    exempt: Callable[[Rewrite], Rewrite] = _same
+    if gate is not None and guarded:
+        spare, exempt = gate.is_contract_delivery, gate.exempt
     made: dict[str, Middleware] = {
         "cleaner": TextRewriter(exempt(collapse_white_space)),
         "cap": TextRewriter(exempt(byte_cap(cap))),
@@ -46,3 +48,7 @@ def usual_middlewares(
         "guard": RepeatedCallGuard(repeats, spare),
     }
     return [made[name] for name in USUAL_ORDER if name in which]
+
+
+def _same(rewrite: Rewrite) -> Rewrite:
+    return rewrite
