@@ -49,11 +49,21 @@ _here: contextvars.ContextVar[_Here | None] = contextvars.ContextVar("tooldialec
 
 def current_run(gate: ContractGate) -> GateRun | None:
     """The innermost run of `gate` that this context has entered and that has not ended."""
-    place = _here.get()
+    place = _innermost(_here.get())
     while place is not None:
         run = place.run()
-        if run is not None and run.gate is gate and not run.ended:
+        if run is not None and run.gate is gate:
             return run
+        place = _innermost(place.before)
+    return None
+
+
+def _innermost(place: _Here | None) -> _Here | None:
+    """Without the runs that have ended: one that was left in another context is still named in this one."""
+    while place is not None:
+        run = place.run()
+        if run is not None and not run.ended:
+            return place
         place = place.before
     return None
 
@@ -94,7 +104,8 @@ class GateRun:
         if self._entered:
             raise GateError("a run is entered once: open another with gate.run()")
         self._entered = True
-        self._token = _here.set(_Here(weakref.ref(self), _here.get()))
+        # A task that outlives many streams closed elsewhere must not remember each of them.
+        self._token = _here.set(_Here(weakref.ref(self), _innermost(_here.get())))
         return self
 
     def __exit__(
@@ -105,7 +116,7 @@ class GateRun:
                 _here.reset(self._token)
             except ValueError:
                 # Left in another context than it was entered in, as an async generator may be;
-                # `current_run` passes over runs that have ended.
+                # `_innermost` passes over runs that have ended.
                 pass
         self._finalizer()
 
