@@ -15,7 +15,7 @@ from harness import Shop, Tool, host_units
 from harness.setups import ALL, DIALECTS, Host
 from harness.shop import CONTRACTS, GUESS, RIGHT, clock_call, gated_call, target
 from tooldialect.dialects import ParsedToolCall, ToolOutcome, ToolSpec
-from tooldialect.gate import ContractGate, GateError, Reason, Surface
+from tooldialect.gate import ContractGate, GateError, GateSettings, Reason, Surface
 from tooldialect.gate.run import _here
 
 GUESSED = [gated_call("create_order", GUESS)]
@@ -191,14 +191,22 @@ def test_one_run_held_by_many_threads_delivers_once(host):
 
 
 def test_a_decision_and_its_booking_are_one_step_whenever_threads_switch(host):
+    """All threads come to the decision together, again and again, and are interrupted at every chance."""
+    barrier = threading.Barrier(4)
+
+    def meet(_target, _contract) -> bool:
+        barrier.wait()
+        return False
+
+    host.open_gate(settings=GateSettings(must_read=meet))
     interval = sys.getswitchinterval()
     sys.setswitchinterval(1e-6)
     try:
         with ThreadPoolExecutor(4) as pool:
-            for _ in range(40):
+            for _ in range(300):
                 with host.gate.run() as run:
                     run.refresh([])
-                    outcomes = list(pool.map(lambda call, run=run: run.guard(call, host.shop.call), GUESSED * 8))
+                    outcomes = list(pool.map(lambda call, run=run: run.guard(call, host.shop.call), GUESSED * 4))
                     assert sum(outcome.trusted_verbatim for outcome in outcomes) == 1
     finally:
         sys.setswitchinterval(interval)
