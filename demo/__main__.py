@@ -1,6 +1,6 @@
 """`python -m demo`: play the scenes, print the timeline, exit 1 if one did not go as told.
 
-Exit 2: the servers could not be started, or there is no such scene or dialect.
+Exit 2: git is missing, a server cannot be started, or there is no such scene or dialect.
 """
 
 from __future__ import annotations
@@ -8,7 +8,7 @@ from __future__ import annotations
 import argparse
 import asyncio
 import logging
-import subprocess
+import shutil
 import sys
 import tempfile
 from collections.abc import Sequence
@@ -40,16 +40,13 @@ def main(arguments: Sequence[str] | None = None, ways: Sequence[Way] | None = No
     log = logging.getLogger("tooldialect.gate")
     log.propagate = False
     log.addHandler(GateLog(timeline))
+    if shutil.which("git") is None:
+        print("demo: git is not on the PATH; the scenes need it for a repository to play in", file=sys.stderr)
+        return 2
     try:
         played = asyncio.run(_play_all(scenes, chosen, timeline))
     except ServerError as error:
         print(f"demo: {error}", file=sys.stderr)
-        return 2
-    except FileNotFoundError as error:
-        print(f"demo: {error.filename} is not installed", file=sys.stderr)
-        return 2
-    except subprocess.CalledProcessError as error:
-        print(f"demo: {' '.join(error.cmd)}: {error.stderr.strip()}", file=sys.stderr)
         return 2
     return _report(played, console)
 

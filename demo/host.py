@@ -90,10 +90,9 @@ class Host:
         arguments = call.arguments
         if call.name == MCP_CALL.name:
             self.timeline.executes(f"{arguments['server_id']}: tools/call {arguments['tool_name']}")
-            outcome = await self.servers.call(
-                arguments["server_id"], arguments["tool_name"], arguments.get("arguments", {})
+            return await self.servers.call(
+                call.name, arguments["server_id"], arguments["tool_name"], arguments.get("arguments", {})
             )
-            return outcome.model_copy(update={"name": call.name})
         if call.name == DELEGATE.name:
             return ToolOutcome.ok(call.name, await self._delegate(run, str(arguments["task"])))
         if call.name == SAVE_NOTE.name:

@@ -16,7 +16,7 @@ _DOCUMENT = '{"tool":'
 
 
 class OffScript(Exception):
-    """The host asked once more than the story has it."""
+    """What the model is asked is not in its story."""
 
 
 @dataclass(frozen=True)
@@ -65,10 +65,13 @@ class Received:
         contract = self.contract(key)
         if contract is None:
             return known
-        return {
-            parameter: next(value for word, value in known.items() if word in parameter)
-            for parameter in contract["input_schema"]["required"]
-        }
+        arguments = {}
+        for parameter in contract["input_schema"]["required"]:
+            words = [word for word in known if word in parameter]
+            if not words:
+                raise OffScript(f"the model knows nothing for {parameter!r} of {key}")
+            arguments[parameter] = known[words[0]]
+        return arguments
 
 
 Script = Callable[[Received], Generator[Turn, Received, None]]

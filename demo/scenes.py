@@ -87,10 +87,10 @@ async def unread(stage: Stage) -> None:
     model = stage.model(script)
     await stage.host.user_turn("What time is it in Berlin?", model)
     stage.check_decisions(Reason.ARGUMENTS_SATISFY, Reason.AFTER_FAILURE, Reason.PRESENT)
-    stage.check("the first call failed in the server", True, "time zone" in model.received[1].rows[-1].lower())
+    stage.check("the first call ran and brought no time", False, '"datetime"' in model.received[1].rows[-1])
     stage.check_delivered(model.received[-1])
     stage.check_executed(get_current_time=2)
-    stage.check("the time came back", True, "Europe/Berlin" in model.received[-1].rows[-1])
+    stage.check("the last one brought it", True, '"datetime"' in model.received[-1].rows[-1])
 
 
 async def compaction(stage: Stage) -> None:
