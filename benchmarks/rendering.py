@@ -3,7 +3,8 @@
     python benchmarks/rendering.py [--json]
 
 Three tables. Plain bodies, as a ratio to a bare `"".join` of the same parts in the same run:
-at most 2. Code of 64 KiB, in ns a byte: at most 1.0. Hostile and dense bodies at n and 4n
+at most 2; framing alone, and from outcomes to messages, where reading a record's fields
+outweighs copying 4 KiB. Code of 64 KiB, in ns a byte: at most 1.0. Hostile and dense bodies at n and 4n
 bytes: a ratio near 4 is linear, near 16 quadratic. The best of many repetitions is taken,
 in one process; numbers on a busy machine are only fit to be compared with each other.
 """
@@ -15,24 +16,27 @@ import json
 import timeit
 from collections.abc import Callable, Iterator
 from functools import partial
+from time import process_time
 from typing import Any
 
 from tooldialect.dialects import AssistantTurn, ParsedResponse, ToolOutcome
+from tooldialect.dialects.envelope import frame
+from tooldialect.dialects.neutralise import neutraliser
 from tooldialect.dialects.tags import CONTROL_TOKENS
 from tooldialect.dialects.text_dialect import TextDialect
 
 KIB = 1024
 CODE_SIZE = 64 * KIB
 
-HTML = """<div class="card" id="c12">
+HTML = """<div class="card" id="card_12" data-key="Y|7">
   <h2>Results &amp; totals</h2>
   <p>The <a href="/reports/2024?page=2">second page</a> lists <em>every</em> order.</p>
   <ul><li>One</li><li>Two</li></ul>
 </div>
 """
 JSX = """export function Card({ title, items, onSelect }) {
-  const total = items.reduce((sum, item) => sum + item.price, 0);
-  if (items.length < 2 && total > 0) return <Empty title={title} />;
+  const total = window.scrollY + items.reduce((sum, item) => sum + item.price, 0);
+  if (items.length < 2 || total > MAX_TOTAL) return <Empty title={title} />;
   return (
     <section className="card">
       <h2>{title}</h2>
@@ -99,9 +103,9 @@ def fill(unit: str, size: int) -> str:
 
 
 def best(run: Callable[[], object]) -> float:
-    """Seconds of one run, the best of several series."""
+    """Seconds of processor time of one run, the best of several series."""
     number = max(1, int(0.01 / max(timeit.timeit(run, number=1), 1e-7)))
-    return min(timeit.repeat(run, number=number, repeat=9)) / number
+    return min(timeit.repeat(run, number=number, repeat=9, timer=process_time)) / number
 
 
 def render(dialect: Dialect, body: str) -> float:
@@ -110,14 +114,20 @@ def render(dialect: Dialect, body: str) -> float:
 
 
 def plain_rows(dialect: Dialect) -> Iterator[dict[str, Any]]:
+    break_tags = neutraliser(dialect.protocol_tags, dialect.control_tokens)
     for size, count in ((4 * KIB, 64), (4 * KIB, 1024), (64 * KIB, 4), (64 * KIB, 64), (1024 * KIB, 4)):
         bodies = [fill(PLAIN, size) for _ in range(count)]
         parts = ["[Tool results]\n"]
         for body in bodies:
             parts += ['<tool_result name="read_file" status="ok">\n', body, "\n</tool_result>\n"]
         outcomes = [ToolOutcome.ok("read_file", body) for body in bodies]
-        ratio = best(partial(dialect.format_results, outcomes)) / best(partial("".join, parts))
-        yield {"case": f"{count} plain bodies of {size // KIB} KiB", "ratio to join": ratio}
+        join = best(partial("".join, parts))
+        pairs = list(zip(parts[1::3], bodies, strict=True))
+        yield {
+            "case": f"{count} plain bodies of {size // KIB} KiB",
+            "ratio to join, framing": best(partial(frame, pairs, break_tags, "<")) / join,
+            "with records": best(partial(dialect.format_results, outcomes)) / join,
+        }
     small = [ToolOutcome.ok("read_file", fill(PLAIN, 200)) for _ in range(64)]
     yield {"case": "64 results of 200 B", "ns a result": best(partial(dialect.format_results, small)) / 64 * 1e9}
 

@@ -20,8 +20,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     try:
         entries = get_dialect(options.dialect).format_results(load_outcomes(_read(options.file)))
     except (OSError, UnicodeDecodeError, ToolDialectError) as error:
-        reason = " ".join(str(error).split())
-        print(f"tooldialect.dialects render: {options.file}: {reason}", file=sys.stderr)
+        # Keys and file names hold line breaks too.
+        reason = " ".join(f"{options.file}: {error}".split())
+        print(f"tooldialect.dialects render: {reason}", file=sys.stderr)
         return _UNREADABLE
     sys.stdout.buffer.write(dump_transcript(entries).encode())
     sys.stdout.buffer.flush()

@@ -32,12 +32,15 @@ _ENTITIES = {"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;"}
 _REFERENCES = {"\t", "\n", "\r", *map(chr, range(0x7F, 0xA0))}
 
 
-def frame(results: Iterable[tuple[str, str]], render_body: Callable[[str], str]) -> str:
-    """The message for one batch: banner, then head and body of each result in order."""
+def frame(results: Iterable[tuple[str, str]], render_body: Callable[[str], str], changed: str = "") -> str:
+    """The message for one batch: banner, then head and body of each result in order.
+
+    `render_body` changes no body that lacks the text `changed`, and is not asked about those.
+    """
     parts = [BANNER]
     # One list, one join: adding to a string or formatting a body copies it once more.
     for head, body in results:
-        parts += (head, render_body(body), _TAIL)
+        parts += (head, render_body(body) if changed in body else body, _TAIL)
     return "".join(parts)
 
 

@@ -123,5 +123,5 @@ def _integer(value: int) -> int | str:
 def _words(value: Any) -> str:
     try:
         return str(value)
-    except Exception:  # noqa: BLE001 a foreign __str__ may raise anything, and the result must not be lost for it
+    except Exception:  # a foreign __str__ may raise anything, and the result must not be lost for it
         return f"<{type(value).__name__}>"

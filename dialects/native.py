@@ -66,7 +66,7 @@ class NativeDialect(ToolDialect):
             name=call.name,
         )
 
-    def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:  # noqa: ARG002 (nothing to teach)
+    def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
         """Nothing: the provider teaches the model its own channel."""
         return ""
 

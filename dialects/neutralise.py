@@ -58,6 +58,8 @@ def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = (), broken: str
         openers.append(_LEAD + _any_of(tags) + _NAME_END)
     if tokens:
         openers.append("(?-i:" + _any_of(token[1:] for token in tokens) + ")")
+    if not openers:
+        return lambda text: text
     substitute = re.compile("<(?=" + "|".join(openers) + ")", _FLAGS).sub
     replacement = broken.replace("\\", "\\\\")
     hints = _hints(tags, tokens)
@@ -119,7 +121,8 @@ def _any_of(words: Iterable[str], shared: int = 2) -> str:
     groups: dict[str, list[str]] = {}
     for word in words:
         groups.setdefault(word[:1], []).append(word[1:])
-    return "(?:" + "|".join(_group(first, rests, shared) for first, rests in groups.items()) + ")"
+    alternatives = "|".join(_group(first, rests, shared) for first, rests in groups.items())
+    return f"(?:{alternatives})"
 
 
 def _group(first: str, rests: list[str], shared: int) -> str:

@@ -116,8 +116,6 @@ def _assign(
 
 
 def _choose(entries: Sequence[TranscriptEntry], places: list[Place], wanted: int) -> list[Place]:
-    if len(places) <= wanted:
-        return places
     real = [place for place in places if not is_synthesized(_at(entries, place))][:wanted]
     made = [place for place in places if is_synthesized(_at(entries, place))][: wanted - len(real)]
     return sorted(real + made)

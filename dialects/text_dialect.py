@@ -52,7 +52,7 @@ class TextDialect(ToolDialect):
         # The envelope writes the result tag whatever a subclass declares.
         tags = tuple(dict.fromkeys((*RESULT_TAGS, *self.protocol_tags)))
         self._neutralise = neutraliser(tags, self.control_tokens)
-        self._render_body = escape_body if well_formed else self._neutralise
+        self._render_body, self._changed = (escape_body, "") if well_formed else (self._neutralise, "<")
         self._break_results = neutraliser(RESULT_TAGS)
 
     @abstractmethod
@@ -126,7 +126,7 @@ class TextDialect(ToolDialect):
                 yield self._batch([(_result_head(result, called), result.content) for result, called in run])
 
     def _batch(self, results: Iterable[tuple[str, str]]) -> ChatMessage:
-        return ChatMessage(role="user", content=frame(results, self._render_body))
+        return ChatMessage(role="user", content=frame(results, self._render_body, self._changed))
 
 
 class _CallNames:

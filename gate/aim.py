@@ -38,6 +38,6 @@ def take_aim(surfaces: Iterable[Surface], subject: ParsedToolCall | GateTarget, 
         return Aim(None, None, subject.arguments, subject)
     read = matching.read(subject)
     if read is None:
-        return Aim(matching, None, subject.arguments, subject)
+        return Aim(matching, None, {}, subject)
     target, inner = read
-    return Aim(matching, target, inner, subject)
+    return Aim(matching, target, {} if inner is None else inner, subject)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from tooldialect.dialects import ParsedToolCall
-from tooldialect.dialects.text import compact_json
 
 from .closest import closest
 from .delivery import quote
@@ -16,10 +15,10 @@ _SHOWN_ALTERNATIVES = 12
 
 def malformed_call(call: ParsedToolCall) -> str:
     """The envelope names no target."""
-    given = compact_json(sorted(call.arguments)[:_SHOWN_ALTERNATIVES])
+    given = ", ".join(quote(name) for name in sorted(call.arguments)[:_SHOWN_ALTERNATIVES]) or "none"
     return (
-        f"The call to {quote(call.name)} was NOT executed: it does not say which tool is meant. It has the fields "
-        f"{given}; every field that names the target has to be there and be a string that is not blank. Call it again."
+        f"The call to {quote(call.name)} was NOT executed: it does not say which tool is meant. Its fields: {given}. "
+        "Every field that names the target has to be there and be a string that is not blank. Call it again."
     )
 
 
@@ -28,7 +27,7 @@ def unknown_target(target: GateTarget, alternatives: Sequence[str]) -> str:
     said = f"The call was NOT executed: there is no {quote(target.key)}."
     if not alternatives:
         return said + " No other name is known either."
-    shown = ", ".join(quote(name) for name in closest(target.parts[-1], alternatives, _SHOWN_ALTERNATIVES))
+    shown = ", ".join(quote(name) for name in closest(target.parts, alternatives, _SHOWN_ALTERNATIVES))
     return f"{said} The closest of the {len(alternatives)} valid names: {shown}. Call it again with one of them."
 
 

@@ -15,22 +15,20 @@ from .aim import Aim
 from .answers import malformed_call, same_batch, unknown_target
 from .arguments import ArgumentCheck, check_arguments
 from .contract import Contract
-from .decision import Decision, Reason, before_lookup, with_contract, without_contract
+from .decision import Decision, KeyFacts, Reason, before_lookup, with_contract, without_contract
 from .decision import unknown_target as decide_unknown
 from .delivery import delivery_payload, example_arguments
 from .known import KnownContracts
 from .ledger import Ledger
 from .lookup import Asker
-from .marker import fits_header, write_marker
-from .scope import RunState, Turn
+from .marker import fits_header, longest_header, write_marker
+from .scope import Delivered, RunState, Turn
 from .settings import GateSettings, switched_off
 from .sources.base import ContractSource, Found, Lookup, NotFound
 from .target import GateTarget
 
 _log = logging.getLogger("tooldialect.gate")
 _ANY_VERSION = "0" * 16
-# A token and the marker's punctuation count towards the length of a delivery.
-_LONGEST_SIGNED_MARKER = 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +62,7 @@ class Desk:
 def consultation(desk: Desk, run: RunState, turn: Turn, aim: Aim) -> Generator[Question, Any, Decision]:
     """Decide one call. Yields questions, returns the decision, already booked."""
     if switched_off():
-        return _proceed(Reason.DISABLED, aim.arguments)
+        return _disabled(run, aim)
     if aim.surface is None:
         return _proceed(Reason.NOT_GATED, aim.arguments)
     if aim.target is None:
@@ -97,17 +95,13 @@ def consultation(desk: Desk, run: RunState, turn: Turn, aim: Aim) -> Generator[Q
         and desk.settings.must_read(target, answer.contract)
     )
     ended_runs = (yield CountRuns(key)) if run.may_auto_proceed(key, _version(known)) else 0
+    if switched_off():
+        return _disabled(run, aim)
     with run.lock:
         facts = run.facts(key, _version(known))
         reason = before_lookup(facts, ended_runs)
         if reason is None:
-            if isinstance(answer, Found):
-                assert check is not None
-                reason = with_contract(facts, satisfied=not check.violations, must_read=must_read)
-            elif isinstance(answer, NotFound):
-                reason = decide_unknown(facts)
-            else:
-                reason = without_contract(facts)
+            reason = _by_answer(answer, facts, check, must_read=must_read)
         run.note_decision(key, reason, known.version if known is not None and reason.delivers else None)
 
     arguments, violations = (aim.arguments, ()) if check is None else (check.arguments, check.violations)
@@ -124,6 +118,20 @@ def consultation(desk: Desk, run: RunState, turn: Turn, aim: Aim) -> Generator[Q
         assert check is not None
         message = _deliver(desk, turn, aim, target, known, check, reason)
     return Decision(proceed=False, reason=reason, message=message, arguments=arguments, violations=violations)
+
+
+def _by_answer(answer: Lookup, facts: KeyFacts, check: ArgumentCheck | None, *, must_read: bool) -> Reason:
+    if isinstance(answer, Found):
+        assert check is not None
+        return with_contract(facts, satisfied=not check.violations, must_read=must_read)
+    return decide_unknown(facts) if isinstance(answer, NotFound) else without_contract(facts)
+
+
+def _disabled(run: RunState, aim: Aim) -> Decision:
+    if aim.surface is not None and aim.target is not None:
+        with run.lock:
+            run.note_decision(aim.target.key, Reason.DISABLED, None)
+    return _proceed(Reason.DISABLED, aim.arguments)
 
 
 def _book_before_lookup(run: RunState, key: str, known: Contract | None, ended_runs: int) -> Reason | None:
@@ -153,6 +161,7 @@ def _deliver(
     desk: Desk, turn: Turn, aim: Aim, target: GateTarget, contract: Contract, check: ArgumentCheck, reason: Reason
 ) -> str:
     assert aim.surface is not None
+    claims = {target.key: contract.version}
     call = aim.surface.reissue(target, example_arguments(contract, aim.surface.injected))
     payload = delivery_payload(
         target,
@@ -160,10 +169,10 @@ def _deliver(
         call,
         reason=reason,
         violations=check.violations,
-        max_chars=desk.settings.max_contract_chars - len(target.key) - _LONGEST_SIGNED_MARKER,
+        max_chars=desk.settings.max_contract_chars - longest_header(claims),
     )
-    message = marked(desk.ledger, payload, {target.key: contract.version})
-    turn.delivered[target.key] = (target, contract)
+    message = marked(desk.ledger, payload, claims)
+    turn.delivered[target.key] = Delivered(target, contract, aim.surface)
     return message
 
 

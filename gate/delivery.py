@@ -15,7 +15,7 @@ from tooldialect.dialects import ParsedToolCall
 from tooldialect.dialects.neutralise import neutraliser
 from tooldialect.dialects.registry import known_tags
 from tooldialect.dialects.tags import CONTROL_TOKENS
-from tooldialect.dialects.text import compact_json
+from tooldialect.dialects.text import clean_text, compact_json
 
 from .arguments import Violation
 from .contract import Contract
@@ -26,6 +26,7 @@ from .target import GateTarget
 _SHOWN_VIOLATIONS = 20
 _LONGEST_QUOTE = 200
 _SHOWN_PARAMETERS = 64
+_TYPES = frozenset({"array", "boolean", "integer", "null", "number", "object", "string"})
 
 _WHY = {
     Reason.CONTRACT_REQUIRED: "its arguments do not satisfy the contract of the tool, which follows.",
@@ -83,7 +84,7 @@ def example_arguments(contract: Contract, injected: Iterable[str] = ()) -> dict[
 def _type_of(properties: Any, name: str) -> str:
     schema = properties.get(name) if isinstance(properties, dict) else None
     kind = schema.get("type") if isinstance(schema, dict) else None
-    return kind if isinstance(kind, str) else "value"
+    return kind if isinstance(kind, str) and kind in _TYPES else "value"
 
 
 def describe(violations: Sequence[Violation]) -> str:
@@ -95,7 +96,8 @@ def describe(violations: Sequence[Violation]) -> str:
 
 def quote(text: str) -> str:
     """Untrusted text as a JSON string of bounded length, with no live tag in it."""
-    return _json(text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…")
+    # Cleaned: a bare target's arguments and a source's names are no records.
+    return _json(clean_text(text if len(text) <= _LONGEST_QUOTE else text[:_LONGEST_QUOTE] + "…"))
 
 
 def _payload(words: list[str], target: GateTarget, contract: Contract, max_chars: int) -> str:

@@ -11,6 +11,7 @@ from enum import StrEnum
 
 from .ledger import DIGEST_DIGITS, Ledger, payload_digest
 from .marker import PREFIX, Marker, find_markers, read_marker
+from .presence import verified
 
 
 class Verdict(StrEnum):
@@ -42,10 +43,15 @@ class Sighting:
 def explain(
     texts: Iterable[str],
     ledger: Ledger | None = None,
-    wanted: Callable[[str], str | None] = lambda key: None,
+    wanted: Callable[[str], str | None] = lambda _key: None,
 ) -> list[Sighting]:
     """Every marked row, in order. Without a ledger, a payload that fits its token counts as
-    issued; `wanted(key)` is the version a target has now, None where any will do."""
+    issued; `wanted(key)` is the version a target has now, None where any will do.
+
+    Raises TypeError for a single string in place of many.
+    """
+    if isinstance(texts, str):
+        raise TypeError("explain takes the texts the host wrote, one a row, not a single string")
     sightings = []
     for row, text in enumerate(texts):
         leading = read_marker(text)
@@ -68,6 +74,6 @@ def explain(
 def _judge(marker: Marker, ledger: Ledger | None) -> Verdict:
     if marker.token[:DIGEST_DIGITS] != payload_digest(marker.payload):
         return Verdict.REWRITTEN
-    if ledger is not None and not ledger.verify(marker.token, marker.payload, marker.claims):
+    if ledger is not None and not verified(ledger, marker):
         return Verdict.UNKNOWN
     return Verdict.INTACT

@@ -112,9 +112,9 @@ class ContractGate:
             target = GateTarget.from_key(key)
         except ValueError:
             return None
-        surface = next((surface for surface in self.surfaces if surface.kind == target.kind), None)
-        peeked = None if surface is None else self.desk.asker.peek(surface.source, target)
-        known = peeked or self.desk.known.get(key)
+        # Every surface of the kind: which of them a call will come through is not known here.
+        peeked = (self.desk.asker.peek(s.source, target) for s in self.surfaces if s.kind == target.kind)
+        known = next(filter(None, peeked), None) or self.desk.known.get(key)
         return None if known is None else known.version
 
     def _current(self) -> GateRun:

@@ -92,6 +92,8 @@ class SignedLedger:
     that has the secret verifies. Tokens have 48 hex digits."""
 
     def __init__(self, secret: bytes | str) -> None:
+        if not isinstance(secret, bytes | bytearray | str):
+            raise GateError(f"SignedLedger needs a secret of bytes or text, not {type(secret).__name__}")
         raw = secret.encode() if isinstance(secret, str) else bytes(secret)
         if not raw:
             raise GateError("SignedLedger needs a secret: with an empty one anybody could sign")
@@ -104,4 +106,6 @@ class SignedLedger:
 
     def verify(self, token: str, payload: str, claims: Mapping[str, str], /) -> bool:
         """Whether a holder of the secret issued exactly this payload with exactly these claims."""
-        return hmac.compare_digest(token.encode(), self.issue(payload, claims).encode())
+        if token[:DIGEST_DIGITS] != payload_digest(payload):
+            return False
+        return hmac.compare_digest(token.encode(errors="replace"), self.issue(payload, claims).encode())

@@ -10,9 +10,8 @@ from .consultation import marked
 from .contract import Contract
 from .delivery import carried_payload, example_arguments, listing_payload
 from .ledger import Ledger
-from .marker import fits_header
-from .settings import GateSettings
-from .surface import Surface
+from .marker import fits_header, longest_header
+from .scope import Delivered
 from .target import GateTarget
 
 
@@ -24,41 +23,41 @@ def listing(
     Contracts that do not fit are named instead of shown; the first one is always shown.
     """
     shown: dict[GateTarget, Contract] = {}
+    claims: dict[str, str] = {}
     left_out: list[str] = []
     room = max_chars
     for target, contract in contracts.items():
-        size = len(listing_payload([(target, contract)], ())) + len(target.key)
-        claims = {other.key: other_contract.version for other, other_contract in {**shown, target: contract}.items()}
-        if fits_header(claims) and (size <= room or not shown):
+        grown = {**claims, target.key: contract.version}
+        size = len(listing_payload([(target, contract)], ()))
+        if fits_header(grown) and (size <= room or not shown):
             shown[target] = contract
+            claims = grown
             room -= size
         else:
             left_out.append(target.key)
     payload = listing_payload(shown.items(), left_out)
+    # Sizes were summed without the marker and the names of what was left out.
+    while len(shown) > 1 and len(payload) + longest_header(claims) > max_chars:
+        target, _ = shown.popitem()
+        del claims[target.key]
+        left_out.insert(0, target.key)
+        payload = listing_payload(shown.items(), left_out)
     if not shown or not may_mark:
         return payload, False
-    return marked(ledger, payload, {target.key: contract.version for target, contract in shown.items()}), True
+    return marked(ledger, payload, claims), True
 
 
-def carry(
-    delivered: Iterable[tuple[GateTarget, Contract]],
-    surfaces: Iterable[Surface],
-    ledger: Ledger,
-    settings: GateSettings,
-) -> list[ChatMessage]:
+def carry(delivered: Iterable[Delivered], ledger: Ledger, max_chars: int) -> list[ChatMessage]:
     """One marked user message per contract."""
-    serving = {}
-    for surface in surfaces:
-        serving.setdefault(surface.kind, surface)
     messages = []
-    for target, contract in sorted(delivered, key=lambda pair: pair[0].key):
-        surface = serving[target.kind]
+    for entry in sorted(delivered, key=lambda entry: entry.target.key):
+        target, contract, surface = entry.target, entry.contract, entry.surface
+        claims = {target.key: contract.version}
         payload = carried_payload(
             target,
             contract,
             surface.reissue(target, example_arguments(contract, surface.injected)),
-            max_chars=settings.max_contract_chars,
+            max_chars=max_chars - longest_header(claims),
         )
-        text = marked(ledger, payload, {target.key: contract.version})
-        messages.append(ChatMessage(role="user", content=text, trusted_verbatim=True))
+        messages.append(ChatMessage(role="user", content=marked(ledger, payload, claims), trusted_verbatim=True))
     return messages

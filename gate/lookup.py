@@ -36,6 +36,7 @@ class Asker:
         self._timeout = timeout
         self._clock = clock
         self._logged: OrderedDict[str, float] = OrderedDict()
+        self._lock = threading.Lock()
 
     def ask(self, source: ContractSource, target: GateTarget) -> Lookup:
         """Look up from code without an event loop.
@@ -67,7 +68,7 @@ class Asker:
             # Not awaited: a source that swallows the cancellation must not hold the call up.
             work.cancel()
             work.add_done_callback(_retrieve)
-        return self._checked(target, lambda: work.result() if done else _timed_out(self._timeout))
+        return self._checked(target, lambda: work.result() if done else _timed_out())
 
     def peek(self, source: ContractSource, target: GateTarget) -> Contract | None:
         """What the source knows without I/O; None where it knows nothing or cannot say."""
@@ -83,39 +84,55 @@ class Asker:
 
     def _checked(self, target: GateTarget, answer: Callable[[], Any]) -> Lookup:
         try:
-            found = answer()
+            found: Lookup = answer()
         except TimeoutError:
             found = Unavailable(f"no answer within {self._timeout:g} s")
-        except Exception as error:
+        except (Exception, asyncio.CancelledError) as error:
+            # A cancellation from inside the source; the caller's own is not raised in here.
             found = Unavailable(_reason(error))
-        if not isinstance(found, Found | NotFound | Unavailable):
-            found = Unavailable(f"lookup returned {type(found).__name__}, not Found, NotFound or Unavailable")
+        if not _is_answer(found):
+            found = Unavailable(
+                f"lookup returned {type(found).__name__}, not Found, NotFound or Unavailable as declared"
+            )
         if isinstance(found, Unavailable):
             self._log(target, found.why)
         return found
 
     def _log(self, target: GateTarget, why: str) -> None:
-        now = self._clock()
-        last = self._logged.get(target.key)
-        if last is not None and now - last < _LOG_EVERY_SECONDS:
-            return
-        self._logged[target.key] = now
-        self._logged.move_to_end(target.key)
-        while len(self._logged) > _REMEMBERED_TARGETS:
-            self._logged.popitem(last=False)
-        _log.warning("[contract-gate] no contract for %s, its calls proceed unchecked: %s", target.key, why)
+        with self._lock:
+            now = self._clock()
+            while self._logged and now - next(iter(self._logged.values())) >= _LOG_EVERY_SECONDS:
+                self._logged.popitem(last=False)
+            # Full of the last minute's targets, it is a flood: more of it tells nothing new.
+            if target.key in self._logged or len(self._logged) >= _REMEMBERED_TARGETS:
+                return
+            self._logged[target.key] = now
+        _log.warning("[contract-gate] no contract for %s, its calls proceed unchecked: %s", target.key, _one_line(why))
 
 
 def _answers_at_once(source: ContractSource) -> bool:
     return getattr(source, "immediate", False) is True
 
 
+def _is_answer(found: Any) -> bool:
+    if isinstance(found, Found):
+        return isinstance(found.contract, Contract)
+    if isinstance(found, NotFound):
+        names: Any = found.alternatives
+        return isinstance(names, tuple | list) and all(isinstance(name, str) for name in names)
+    return isinstance(found, Unavailable)
+
+
+def _one_line(text: object) -> str:
+    # Of bounded length: a server may have written it.
+    return " ".join(str(text)[: 4 * _LONGEST_REASON].split())[:_LONGEST_REASON]
+
+
 def _reason(error: BaseException) -> str:
-    # One line of bounded length: a server may have written it.
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"[:_LONGEST_REASON]
+    return f"{type(error).__name__}: {_one_line(error)}"
 
 
-def _timed_out(seconds: float) -> Lookup:
+def _timed_out() -> Lookup:
     raise TimeoutError
 
 
@@ -161,7 +178,9 @@ def _in_thread(call: Callable[[], _T]) -> Future[_T]:
         try:
             result = context.run(call)
         except BaseException as error:
-            _settle_future(future, error=error)
+            # SystemExit ends the source's thread, not the program; asyncio's futures choke on StopIteration.
+            passes = isinstance(error, Exception) and not isinstance(error, StopIteration)
+            _settle_future(future, error=error if passes else GateError(f"the lookup ended with {_reason(error)}"))
         else:
             _settle_future(future, result=result)
 

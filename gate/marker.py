@@ -6,6 +6,7 @@ TOKEN is 16 to 128 lower-case hex digits, VERSION 16. Keys are sorted, unique an
 
 from __future__ import annotations
 
+import itertools
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -65,18 +66,26 @@ def _read_header(text: str, start: int, end: int) -> Marker | None:
         return None
     pairs = [claim.split("@") for claim in match[2].split(",")]
     keys = [key for key, _ in pairs]
-    if len(keys) > MAX_KEYS or any(left >= right for left, right in zip(keys, keys[1:], strict=False)):
+    if len(keys) > MAX_KEYS or any(left >= right for left, right in itertools.pairwise(keys)):
         return None
-    return Marker(match[1], {key: version for key, version in pairs}, text[end + 1 :])
+    return Marker(match[1], dict(pairs), text[end + 1 :])
 
 
 def _fits(header: str) -> bool:
-    return len(header) < MAX_HEADER_BYTES and len(header.encode()) < MAX_HEADER_BYTES
+    try:
+        return len(header) < MAX_HEADER_BYTES and len(header.encode()) < MAX_HEADER_BYTES
+    except UnicodeEncodeError:  # a lone surrogate: no key of ours holds one
+        return False
 
 
 def write_marker(token: str, claims: Mapping[str, str]) -> str:
     """The marker for these claims, keys sorted by code point."""
     return f"{PREFIX}{token}:{','.join(f'{key}@{claims[key]}' for key in sorted(claims))}]"
+
+
+def longest_header(claims: Mapping[str, str]) -> int:
+    """Characters of the marker for these claims with the longest token a ledger may issue."""
+    return len(write_marker("0" * _LONGEST_TOKEN, claims))
 
 
 def fits_header(claims: Mapping[str, str]) -> bool:

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Mapping
 from types import MappingProxyType
 
 from .ledger import DIGEST_DIGITS, Ledger, payload_digest
-from .marker import PREFIX, read_marker
+from .marker import PREFIX, Marker, read_marker
 
 _log = logging.getLogger("tooldialect.gate")
 
@@ -48,18 +48,13 @@ class RowReader:
             return _NOTHING
         if marker.token[:DIGEST_DIGITS] != payload_digest(marker.payload):
             return self._remember(text, _NOTHING)
-        if not self._verified(marker.token, marker.payload, marker.claims):
+        if not verified(self._ledger, marker):
             return _NOTHING
         return self._remember(text, MappingProxyType(marker.claims))
 
-    def _verified(self, token: str, payload: str, claims: Mapping[str, str]) -> bool:
-        try:
-            return self._ledger.verify(token, payload, claims)
-        except Exception:
-            _log.exception("[contract-gate] the ledger could not verify %s", ", ".join(sorted(claims)))
-            return False
-
     def _remember(self, text: str, claims: Mapping[str, str]) -> Mapping[str, str]:
+        if len(text) > _MEMO_CHARACTERS:
+            return claims
         with self._lock:
             if text not in self._memo:
                 self._memo[text] = claims
@@ -68,6 +63,15 @@ class RowReader:
                 forgotten, _ = self._memo.popitem(last=False)
                 self._characters -= len(forgotten)
         return claims
+
+
+def verified(ledger: Ledger, marker: Marker) -> bool:
+    """The ledger's word on a marker; one that raises, or answers anything but True, says no."""
+    try:
+        return ledger.verify(marker.token, marker.payload, marker.claims) is True
+    except Exception:
+        _log.exception("[contract-gate] the ledger could not verify %s", ", ".join(sorted(marker.claims)))
+        return False
 
 
 def credited(texts: Iterable[str], reader: RowReader) -> dict[str, frozenset[str]]:

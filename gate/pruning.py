@@ -20,6 +20,7 @@ _SCHEMAS = frozenset(
         "prefixItems",
         "additionalItems",
         "contains",
+        "contentSchema",
         "unevaluatedItems",
         "additionalProperties",
         "unevaluatedProperties",

@@ -6,6 +6,7 @@ not, renders and rescans, executes, reports, and tells the turn when the run has
 
 from __future__ import annotations
 
+import contextlib
 import contextvars
 import inspect
 import logging
@@ -13,7 +14,7 @@ import weakref
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self
 
 from tooldialect.dialects import ChatMessage, ParsedToolCall, ToolDialect, ToolOutcome, ToolSpec, TranscriptEntry, Wire
 
@@ -33,7 +34,6 @@ if TYPE_CHECKING:
     from .gate import ContractGate
 
 _log = logging.getLogger("tooldialect.gate")
-_T = TypeVar("_T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +54,16 @@ def current_run(gate: ContractGate) -> GateRun | None:
         run = place.run()
         if run is not None and run.gate is gate and not run.ended:
             return run
+        place = place.before
+    return None
+
+
+def _live(place: _Here | None) -> _Here | None:
+    """The nearest place whose run goes on: runs left in another context would pile up."""
+    while place is not None:
+        run = place.run()
+        if run is not None and not run.ended:
+            return place
         place = place.before
     return None
 
@@ -94,19 +104,18 @@ class GateRun:
         if self._entered:
             raise GateError("a run is entered once: open another with gate.run()")
         self._entered = True
-        self._token = _here.set(_Here(weakref.ref(self), _here.get()))
+        self._token = _here.set(_Here(weakref.ref(self), _live(_here.get())))
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        if self._token is not None:
-            try:
-                _here.reset(self._token)
-            except ValueError:
-                # Left in another context than it was entered in, as an async generator may be;
-                # `current_run` passes over runs that have ended.
-                pass
+        token, self._token = self._token, None
+        if token is not None:
+            # ValueError: left in another context than it was entered in, as an async generator
+            # may be; `current_run` passes over runs that have ended.
+            with contextlib.suppress(ValueError):
+                _here.reset(token)
         self._finalizer()
 
     async def __aenter__(self) -> Self:
@@ -220,7 +229,8 @@ class GateRun:
         marked message per key, the latest version of each."""
         if switched_off():
             return []
-        return carry(self._turn.delivered.values(), self.gate.surfaces, self.gate.ledger, self.gate.settings)
+        # A copy: other runs of the turn may deliver meanwhile.
+        return carry(list(self._turn.delivered.values()), self.gate.ledger, self.gate.settings.max_contract_chars)
 
     def listing(
         self, contracts: Mapping[GateTarget, Contract], name: str, tool_call_id: str | None = None
@@ -242,27 +252,21 @@ class GateRun:
 
     def _consult(self, aim: Aim) -> Decision:
         steps = self._open(aim)
-        try:
-            question = next(steps)
-            while True:
-                question = steps.send(self._answer(question))
-        except StopIteration as stop:
-            decision: Decision = stop.value
-        return self._announce(aim, decision)
+        step = _advance(steps, None)
+        while not isinstance(step, Decision):
+            step = _advance(steps, self._answer(step))
+        return self._announce(aim, step)
 
     async def _aconsult(self, aim: Aim) -> Decision:
         steps = self._open(aim)
-        try:
-            question = next(steps)
-            while True:
-                if isinstance(question, LookUp):
-                    answer: Any = await self.gate.desk.asker.aask(question.source, question.target)
-                else:
-                    answer = self._answer(question)
-                question = steps.send(answer)
-        except StopIteration as stop:
-            decision: Decision = stop.value
-        return self._announce(aim, decision)
+        step = _advance(steps, None)
+        while not isinstance(step, Decision):
+            if isinstance(step, LookUp):
+                answer: Any = await self.gate.desk.asker.aask(step.source, step.target)
+            else:
+                answer = self._answer(step)
+            step = _advance(steps, answer)
+        return self._announce(aim, step)
 
     def _answer(self, question: Question) -> Any:
         if isinstance(question, CountRuns):
@@ -280,15 +284,24 @@ class GateRun:
         return decision
 
     def _report_execution(self, aim: Aim, decision: Decision, *, success: bool) -> None:
-        if aim.surface is None or aim.target is None or decision.reason is Reason.DISABLED:
+        if aim.surface is None or aim.target is None:
             return
+        unread = None if decision.reason is Reason.DISABLED else decision.reason is not Reason.PRESENT
         with self._state.lock:
-            self._state.note_report(aim.target.key, success, decision.reason is not Reason.PRESENT)
+            self._state.note_report(aim.target.key, success, unread)
+
+
+def _advance(steps: Generator[Question, Any, Decision], answer: Any) -> Question | Decision:
+    try:
+        return steps.send(answer)
+    except StopIteration as stop:
+        decision: Decision = stop.value
+        return decision
 
 
 def _effective_call(aim: Aim, decision: Decision) -> ParsedToolCall:
     assert aim.call is not None
-    if aim.surface is None or decision.arguments is aim.arguments:
+    if aim.surface is None or aim.target is None or decision.reason is Reason.DISABLED:
         return aim.call
     return aim.surface.write(aim.call, decision.arguments)
 
@@ -304,7 +317,7 @@ def _checked(outcome: Any, call: ParsedToolCall) -> ToolOutcome:
 
 def _ended_runs(counter: TurnCounter, turn_id: str, key: str) -> int:
     try:
-        return counter.count(turn_id, key)
+        return int(counter.count(turn_id, key))
     except Exception:
         _log.exception("[contract-gate] the turn counter could not be read for %s", key)
         return 0

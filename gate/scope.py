@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 
 from .contract import Contract
 from .decision import KeyFacts, Reason, before_lookup
+from .surface import Surface
 from .target import GateTarget
 
 
@@ -80,7 +81,9 @@ class RunState:
         state = self.keys.setdefault(key, KeyState())
         if reason.proceeds:
             state.executed = True
-            state.last_proceed_unread = reason is not Reason.PRESENT
+            state.last_proceed_unread = reason is not Reason.PRESENT and not (
+                reason is Reason.DISABLED and key in self.credited
+            )
         elif reason.delivers:
             state.delivered_version = version
             state.rescanned_since_delivery = False
@@ -107,9 +110,18 @@ class RunState:
         return [key for key, state in self.keys.items() if state.deliveries and not state.executed]
 
 
+@dataclass(frozen=True, slots=True)
+class Delivered:
+    """A contract as it was delivered, and the surface its call went through."""
+
+    target: GateTarget
+    contract: Contract
+    surface: Surface
+
+
 @dataclass(slots=True)
 class Turn:
     """One user turn: the latest contract delivered to each key, by any of its runs."""
 
     turn_id: str
-    delivered: dict[str, tuple[GateTarget, Contract]] = field(default_factory=dict)
+    delivered: dict[str, Delivered] = field(default_factory=dict)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -31,8 +32,8 @@ class GateSettings:
     def __post_init__(self) -> None:
         if self.max_contract_chars < 1:
             raise GateError(f"max_contract_chars is {self.max_contract_chars}: give a positive number of characters")
-        if not self.lookup_timeout > 0:
-            raise GateError(f"lookup_timeout is {self.lookup_timeout}: give a positive number of seconds")
+        if not 0 < self.lookup_timeout <= threading.TIMEOUT_MAX:
+            raise GateError(f"lookup_timeout is {self.lookup_timeout}: give a positive, finite number of seconds")
 
 
 def switched_off() -> bool:

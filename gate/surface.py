@@ -17,7 +17,6 @@ from .sources.base import ContractSource
 from .target import GateTarget
 
 
-
 class Surface(ABC):
     """How target and inner arguments stand in a call, and who knows the contracts.
 

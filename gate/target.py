@@ -7,13 +7,14 @@ from functools import cached_property
 from typing import Self
 from urllib.parse import unquote
 
-from pydantic import field_validator
+from pydantic import ValidationInfo, field_validator
 
 from tooldialect.dialects import Record
 from tooldialect.dialects.transcript import Text
 
 # The marker's own punctuation, and whatever a line- or space-minded rewriter would touch.
 _RESERVED = re.compile(r"[%:,@\]<>\s\x00-\x20\x7f-\xa0]")
+# Composio's API folds its slugs.
 _ASCII_UPPER = {ord(lower): ord(lower) - 32 for lower in "abcdefghijklmnopqrstuvwxyz"}
 
 
@@ -42,15 +43,17 @@ class GateTarget(Record):
 
     @field_validator("parts")
     @classmethod
-    def _parts_are_named(cls, parts: tuple[str, ...]) -> tuple[str, ...]:
+    def _parts_are_named(cls, parts: tuple[str, ...], info: ValidationInfo) -> tuple[str, ...]:
         if not parts or not all(part.strip() for part in parts):
             raise ValueError(f"a target needs at least one part and none may be blank: {parts!r}")
+        if info.data.get("kind") == "composio":
+            return tuple(part.translate(_ASCII_UPPER) for part in parts)
         return parts
 
     @classmethod
     def composio(cls, slug: str) -> Self:
-        """A Composio action; its API folds slugs, so ours are ASCII upper case."""
-        return cls("composio", (slug.translate(_ASCII_UPPER),))
+        """A Composio action; slugs fold to ASCII upper case."""
+        return cls("composio", (slug,))
 
     @classmethod
     def mcp(cls, server: str, tool: str) -> Self:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from pairing_checker import cycle_faults
-
 from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, ToolResult, ToolResultBatch
 from tooldialect.dialects.native import NativeDialect
 from tooldialect.dialects.pairing import INTERRUPTED, repair_tool_cycles

@@ -215,7 +215,17 @@ def test_two_tools_of_one_name_are_reported_and_one_is_sent(wire):
 
 @each_wire
 @pytest.mark.parametrize(
-    "reference", ["#/$defs/Gone", "https://example.invalid/s.json", "file:///etc/passwd", "#/properties/t/7", "other#"]
+    "reference",
+    [
+        "#/$defs/Gone",
+        "https://example.invalid/s.json",
+        "file:///etc/passwd",
+        "#/properties/t/7",
+        "#/required/" + "9" * 5000,
+        "#/required/-1",
+        "other#",
+    ],
+    ids=lambda reference: reference[:24],
 )
 def test_c13_a_reference_that_leads_nowhere_is_reported_and_the_rest_is_sent(wire, reference):
     schema = {

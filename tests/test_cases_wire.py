@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 
 import pytest
-from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
 
 from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, ToolOutcome, ToolResult, ToolResultBatch
 from tooldialect.dialects.mcp_results import outcome_from_mcp
 from tooldialect.dialects.native import NativeDialect
 from tooldialect.dialects.wires import AnthropicWire, OpenAIChatWire, PlainChatWire
+from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
 
 
 def user(text):

@@ -234,11 +234,10 @@ def test_a_server_that_dies_while_asked_is_unavailable() -> None:
 
 def test_a_server_that_hangs_is_given_up_by_the_gates_time_limit() -> None:
     async def scenario() -> None:
-        async with serving(SCRIPTED, "hanging") as (source, client):
+        async with serving(SCRIPTED, "hanging") as (source, _client):
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.2):
                     await source.lookup(tool("alpha"))
-            assert not (await client.call_tool("alpha", {})).is_error  # the session is none the worse
 
     run(scenario)
 

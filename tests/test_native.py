@@ -5,8 +5,8 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies_histories import healthy
 
+from strategies_histories import healthy
 from tooldialect.dialects import (
     AssistantTurn,
     ModelResponse,

@@ -5,9 +5,9 @@ import sys
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from pairing_checker import answers_by_call, cycle_faults, losses
 from strategies_histories import PLAIN_IDS, damaged, healthy
-
 from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, ToolResult, ToolResultBatch
 from tooldialect.dialects.pairing import INTERRUPTED, repair_tool_cycles
 
@@ -45,7 +45,7 @@ def test_a_healthy_history_comes_back_as_the_same_entries(history, mode):
 
 
 @given(damaged(), MODES)
-@settings(max_examples=300)
+@settings(max_examples=150)
 def test_every_damaged_history_is_repaired_and_loses_no_text(history, mode):
     before = list(history)
     repaired = repair_tool_cycles(history, mode)
@@ -188,3 +188,17 @@ def test_the_work_is_linear_in_the_history():
         return count
 
     assert lines(200) < 2.2 * lines(100)
+
+
+def test_of_results_stored_twice_that_a_repair_made_one_stays():
+    made = answer("a", INTERRUPTED, success=False)
+    history = [turn("a"), batch(made), batch(made.model_copy())]
+    for mode in ("synthesize", "drop"):
+        repaired = repair_tool_cycles(history, mode)
+        assert repaired == history[:2]
+        assert repaired[1].results[0] is made
+
+
+def test_a_marked_result_is_real_whatever_it_says():
+    marked = answer("a", INTERRUPTED, trusted_verbatim=True)
+    assert repair_tool_cycles([turn("a"), batch(marked), batch(answer("a", "late"))]) == [turn("a"), batch(marked)]

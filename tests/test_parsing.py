@@ -254,6 +254,9 @@ class TestNames:
         flood = "".join(f'<tool_call>{{"name": "send_mail{number}"}}</tool_call>' for number in range(100))
         problems = read(XmlDialect(self.TOOLS), flood).problems
         assert [problem.name for problem in problems] == [f"send_mail{number}" for number in range(100)]
+        # Looking for close names costs; past the first few the tools are listed.
+        assert "closest" in problems[0].detail
+        assert "closest" not in problems[-1].detail
 
 
 EVERY_KIND = ToolSpec(

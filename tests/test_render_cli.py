@@ -56,6 +56,7 @@ def test_no_outcomes_give_no_lines(capfdbinary, monkeypatch):
         (b'[{"name": "a", "output": 5}]', "item 1: output"),
         (b'{"name": "a", "output": "b", "success": "yes"}', "success"),
         (b'{"name": "a", "output": "\\ud800", "trusted_verbatim": true}', "lone surrogate"),
+        (b'{"name": "a", "output": "b", "x\\ny": 1}', "x y"),
         (b"\xff\xfe", "utf-8"),
         (b"[" * 100_000, "not JSON"),
     ],
@@ -72,7 +73,7 @@ def test_unreadable_input_is_one_line_and_exit_2(tmp_path, capfd, content, said)
 
 
 def test_a_missing_file_is_one_line_and_exit_2(tmp_path, capfd):
-    assert main(["render", "--dialect", "xml", str(tmp_path / "none")]) == 2
+    assert main(["render", "--dialect", "xml", str(tmp_path / "no\nfile")]) == 2
     assert capfd.readouterr().err.count("\n") == 1
 
 

@@ -14,6 +14,7 @@ from strategies import histories, json_objects, names, rounds, texts
 from tooldialect.dialects import (
     AssistantTurn,
     ChatMessage,
+    NativeDialect,
     PFormatDialect,
     ToolCall,
     ToolOutcome,
@@ -65,6 +66,13 @@ def test_replay_gives_the_bytes_the_fresh_outcomes_had(dialect, outcomes, named,
     if reload:
         history = load_transcript(dump_transcript(history))
     assert dialect.replay(history)[1:] == dialect.format_results(outcomes)
+
+
+@given(dialects, rounds)
+def test_a_round_recorded_in_native_is_replayed_as_the_text_dialect_would_have_written_it(dialect, outcomes):
+    outcomes = [o.model_copy(update={"tool_call_id": f"call_{i}"}) for i, o in enumerate(outcomes)]
+    recorded = load_transcript(dump_transcript(NativeDialect().format_results(outcomes)))
+    assert dialect.replay(recorded) == dialect.format_results(outcomes)
 
 
 @given(dialects, histories)

@@ -6,10 +6,9 @@ import pytest
 from anthropic.types import Message
 from hypothesis import given
 from hypothesis import strategies as st
+
 from sdk_types import check_anthropic
 from strategies_histories import ODD_IDS
-from wire_rules import anthropic_faults
-
 from tooldialect.dialects import (
     AssistantTurn,
     ChatMessage,
@@ -19,9 +18,11 @@ from tooldialect.dialects import (
     ToolResultBatch,
     ToolSpec,
     WireError,
+    get_dialect,
 )
 from tooldialect.dialects.native import NativeDialect
 from tooldialect.dialects.wires import AnthropicWire, OpenAIChatWire, PlainChatWire
+from wire_rules import anthropic_faults
 
 WIRE = AnthropicWire()
 THOUGHT = {"type": "thinking", "thinking": "step", "signature": "c2ln"}
@@ -122,6 +123,12 @@ def test_results_alone_are_sent_as_blocks():
     ]
 
 
+def test_results_come_first_also_behind_a_text():
+    entries = [user("a"), *NativeDialect().format_results([ToolOutcome.ok("f", "x", tool_call_id="a")]), user("b")]
+    (message,) = WIRE.encode(entries)["messages"]
+    assert [block["type"] for block in message["content"]] == ["tool_result", "text", "text"]
+
+
 def test_a_history_that_opens_with_the_assistant_gets_a_user_turn_before_it():
     first, second = WIRE.encode([ChatMessage(role="assistant", content="hello")])["messages"]
     assert first["role"] == "user"
@@ -165,6 +172,11 @@ def test_blocks_come_back_in_their_order_with_their_signatures(blocks, sdk):
     request = WIRE.encode(history)
     check_anthropic(request)
     assert not list(anthropic_faults(request))
+
+
+def test_a_turn_that_was_replayed_as_a_message_gets_its_thinking_back():
+    history = [user("go"), entry_of(reply(THOUGHT, text("<tool_call>x</tool_call>"))), user("on")]
+    assert assistant(get_dialect("xml").replay(history)) == [THOUGHT, text("<tool_call>x</tool_call>")]
 
 
 def test_text_and_calls_alone_need_no_metadata():
@@ -240,6 +252,22 @@ def test_odd_blocks_of_a_reply_are_read_and_never_raise():
     response = WIRE.decode(reply(*odd))
     assert [(c.name, c.arguments) for c in response.tool_calls] == [("", ""), ("g", '{"x":Infinity}')]
     assert len({c.id for c in response.tool_calls}) == 2
+
+
+def test_arguments_too_deep_to_read_are_a_problem_and_no_exception():
+    deep = {}
+    for _ in range(20_000):
+        deep = {"x": deep}
+    data = reply(THOUGHT, {**use(), "input": deep}, {"type": "hologram", "deep": deep})
+    parsed = NativeDialect().parse_response(WIRE.decode(data))
+    assert [problem.kind for problem in parsed.problems] == ["malformed"]
+    assert parsed.entry.metadata["anthropic"]["content"][0] == THOUGHT
+    chat = {
+        "choices": [
+            {"message": {"tool_calls": [{"id": "a", "odd": deep, "function": {"name": "f", "arguments": deep}}]}}
+        ]
+    }
+    assert NativeDialect().parse_response(OpenAIChatWire().decode(chat)).problems[0].kind == "malformed"
 
 
 @pytest.mark.parametrize(

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletion, ChatCompletionMessage
-from strategies_histories import ODD_IDS
 
+from strategies_histories import ODD_IDS
 from tooldialect.dialects import (
     AssistantTurn,
     ChatMessage,
@@ -99,7 +99,15 @@ def test_results_alone_are_sent_where_they_stand():
 
 
 @pytest.mark.parametrize(
-    "raw", ['{ "b":1e3, "a":[ ] }', '{"a":1,"a":2}', "{}", '{"t":"\\u00e9 \\ud83d\\ude00"}', ' {"x":1}\n']
+    "raw",
+    [
+        '{ "b":1e3, "a":[ ] }',
+        '{"a":1,"a":2}',
+        "{}",
+        '{ "unreadable_arguments": 1}',
+        '{"t":"\\u00e9 \\ud83d\\ude00"}',
+        ' {"x":1}\n',
+    ],
 )
 def test_arguments_that_are_an_object_keep_their_meaning(raw):
     (sent,) = sent_calls(cycle(call(arguments=raw)))

@@ -5,10 +5,10 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from wire_rules import strict_chat_faults
 
 from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, ToolResult, ToolResultBatch, ToolSpec, WireError
 from tooldialect.dialects.wires import PlainChatWire
+from wire_rules import strict_chat_faults
 
 WIRE = PlainChatWire()
 STRICT = PlainChatWire(strict_alternation=True)

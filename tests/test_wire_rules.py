@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import pytest
+
 from sdk_types import check_anthropic, check_openai
 from wire_rules import REJECTED
 

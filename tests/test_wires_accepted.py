@@ -8,13 +8,12 @@ from collections import Counter
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from sdk_types import check_anthropic, check_openai
 from strategies_histories import ARGUMENTS, ODD_IDS, ODD_NAMES, TEXTS, damaged, healthy
-from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
-
-from tooldialect.dialects import ChatMessage, ToolResultBatch, ToolSpec
-from tooldialect.dialects.native import NativeDialect
+from tooldialect.dialects import ChatMessage, ToolResultBatch, ToolSpec, get_dialect
 from tooldialect.dialects.wires import AnthropicWire, OpenAIChatWire, PlainChatWire
+from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
 
 ODD = {"ids": ODD_IDS, "names": ODD_NAMES, "texts": TEXTS, "arguments": ARGUMENTS}
 HISTORIES = st.one_of(healthy(**ODD), damaged(**ODD))
@@ -30,6 +29,7 @@ SCHEMAS = st.sampled_from(
     ]
 )
 TOOLS = st.lists(st.builds(ToolSpec, name=ODD_NAMES, description=TEXTS, parameters=SCHEMAS), max_size=3)
+DIALECTS = st.sampled_from([get_dialect("native"), get_dialect("xml"), get_dialect("pformat")])
 WIRES = [
     OpenAIChatWire(),
     OpenAIChatWire("always"),
@@ -39,34 +39,34 @@ WIRES = [
 ]
 
 
-@given(HISTORIES, TOOLS)
-@settings(max_examples=200)
-def test_openai_chat_takes_every_replayed_history(history, tools):
-    request = OpenAIChatWire().encode(NativeDialect().replay(history), tools)
+@given(HISTORIES, TOOLS, DIALECTS)
+@settings(max_examples=120)
+def test_openai_chat_takes_every_replayed_history(history, tools, dialect):
+    request = OpenAIChatWire().encode(dialect.replay(history), tools)
     check_openai(request)
     assert not list(openai_faults(request))
 
 
-@given(HISTORIES, TOOLS)
-@settings(max_examples=200)
-def test_anthropic_takes_every_replayed_history(history, tools):
-    request = AnthropicWire().encode(NativeDialect().replay(history), tools)
+@given(HISTORIES, TOOLS, DIALECTS)
+@settings(max_examples=120)
+def test_anthropic_takes_every_replayed_history(history, tools, dialect):
+    request = AnthropicWire().encode(dialect.replay(history), tools)
     check_anthropic(request)
     assert not list(anthropic_faults(request))
 
 
-@given(HISTORIES)
-@settings(max_examples=150)
-def test_strict_templates_take_every_replayed_history(history):
-    request = PlainChatWire(strict_alternation=True).encode(NativeDialect().replay(history))
+@given(HISTORIES, DIALECTS)
+@settings(max_examples=100)
+def test_strict_templates_take_every_replayed_history(history, dialect):
+    request = PlainChatWire(strict_alternation=True).encode(dialect.replay(history))
     assert not list(strict_chat_faults(request))
 
 
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
-@given(history=HISTORIES)
+@given(history=HISTORIES, dialect=DIALECTS)
 @settings(max_examples=60)
-def test_every_text_of_the_host_arrives_and_each_marked_one_is_a_unit(wire, history):
-    replayed = NativeDialect().replay(history)
+def test_every_text_of_the_host_arrives_and_each_marked_one_is_a_unit(wire, history, dialect):
+    replayed = dialect.replay(history)
     units = list(wire.host_texts(json.loads(json.dumps(wire.encode(replayed)))))
     arrived = Counter(units)
     joined = "\0".join(units)

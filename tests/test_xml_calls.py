@@ -164,8 +164,8 @@ class TestCallsThatBreakOff:
 
     def test_a_broken_call_before_thinking_does_not_free_the_draft_in_it(self):
         draft = '<think><tool_call>{"name": "rm"}</tool_call></think>'
-        reply = read('<tool_call>{"name": "a", x\n' + draft)
-        assert reply.calls == ()
+        assert read('<tool_call>{"name": "a", x\n' + draft).calls == ()
+        assert read('<think>so</think><tool_call>{"name": "a", x\n' + draft).calls == ()
 
     def test_without_a_length_limit_it_stays_in_the_text(self):
         text = 'A call begins with <tool_call>{"name" and so on.\nThe end.'

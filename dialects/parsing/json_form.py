@@ -16,7 +16,8 @@ from typing import Any
 from ..text import clean_json, clean_text
 from ..transcript import ParsedToolCall
 from .names import KnownNames
-from .tagged import BLANK, Broken, Found, Page, Tag
+from .spelling import BLANK
+from .tagged import Broken, Found, Page, Tag
 
 TAUGHT = 'Write {"name": "TOOL", "arguments": {…}} and nothing else between the tags.'
 
@@ -26,6 +27,7 @@ _BEGINS = re.compile(
     rf"""(?:\[{BLANK})?\{{{BLANK}(?:["'“{{}}]|[A-Za-z_]\w*+["']?{BLANK}:)|```""",
     re.ASCII,
 )
+_BRACE = re.compile(rf"\{{{BLANK}(?!\.\.\.|…)")
 _CUT_BEGIN = re.compile(rf"(?:\{{{BLANK}\w*+)?\Z", re.ASCII)
 # Outside its strings a JSON text holds neither `<` nor `\`. Stopping there keeps the work linear:
 # of two openers, one inside the other's string, the quotes between them end one of the readings.
@@ -44,8 +46,9 @@ class JsonGrammar:
         self._known = KnownNames(names)
 
     def begins(self, page: Page, position: int) -> bool:
-        """A JSON object, or what a model takes for one."""
-        return begins_json_call(page, position)
+        """A JSON object, what a model takes for one, or a known name misspelled as a call."""
+        start = page.skip_gap(position)
+        return begins_json_call(page, position) or self._known.misspelled_call(page.text, start) is not None
 
     def read(self, page: Page, opener: Tag) -> Found | Broken:
         """The call behind an opener where `begins` holds."""
@@ -55,7 +58,11 @@ class JsonGrammar:
 def begins_json_call(page: Page, position: int) -> bool:
     """A JSON object, or what a model takes for one, begins behind white space at `position`."""
     start = page.skip_gap(position)
-    return bool(_BEGINS.match(page.text, start)) or (page.truncated and bool(_CUT_BEGIN.match(page.text, start)))
+    if _BEGINS.match(page.text, start) or (page.truncated and _CUT_BEGIN.match(page.text, start)):
+        return True
+    # Whatever is between a brace and the closing tag was meant as a call, but for a drawn gap.
+    tag = page.tag_from(start) if _BRACE.match(page.text, start) else None
+    return tag is not None and tag.is_call and tag.closes
 
 
 def read_json_call(page: Page, opener: Tag, known: KnownNames) -> Found | Broken:
@@ -63,7 +70,8 @@ def read_json_call(page: Page, opener: Tag, known: KnownNames) -> Found | Broken
     start = page.skip_gap(opener.end)
     end, ran_out = _object_end(page.text, start) if page.text.startswith("{", start) else (None, False)
     if end is None:
-        return page.broken_off(opener, _name_at(page.text, start), f"this is not JSON. {TAUGHT}", ran_out=ran_out)
+        name = _name_at(page.text, start) or known.misspelled_call(page.text, start)
+        return page.broken_off(opener, name, f"this is not JSON. {TAUGHT}", ran_out=ran_out)
     body = page.text[start:end]
     closer = page.closer_at(end)
     if closer is None:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from functools import cached_property
 
 from ..transcript import Problem
+from .spelling import BLANK, CALL_CLOSER
 
 # Matching costs (tools x length squared): enough for a slip, bounded for a flood.
 _LONGEST_MATCHED = 100
@@ -21,6 +24,18 @@ class KnownNames:
         self._names = tuple(dict.fromkeys(names))
         self._set = frozenset(self._names)
         self._matched = 0
+
+    def misspelled_call(self, text: str, position: int) -> str | None:
+        """The known name at `position` where it stands as in a call that is spelled wrong: with
+        a bracket behind it, or with nothing but the closing tag."""
+        found = self._call_head.match(text, position)
+        return found["name"] if found else None
+
+    @cached_property
+    def _call_head(self) -> re.Pattern[str]:
+        names = sorted((re.escape(name) for name in self._names if name), key=len, reverse=True)
+        heads = rf"(?P<name>{'|'.join(names)}){BLANK}(?:[\[({{]|(?i:{CALL_CLOSER}))" if names else r"(?!)"
+        return re.compile(heads, re.ASCII)
 
     def unknown(self, name: str, raw: str, call_id: str | None = None) -> Problem | None:
         """The `unknown_tool` problem, or None where the name may be called."""

@@ -61,7 +61,8 @@ class SlotForm:
                 continue
             value = arguments[name]
             text = value if isinstance(value, str) else compact_json(value)
-            if not _same(read_slot(text, self.types[number]), value):
+            # What was read is the JSON that was written, or text: equal values have equal types.
+            if read_slot(text, self.types[number]) != value:
                 return None
             slots.append(f"{number}|{_SPECIAL.sub(_escape, text)}")
         return f"{self.name}[{'|'.join(slots)}]"
@@ -114,14 +115,3 @@ def shown_parameter(parameter: str) -> str:
     if _PLAIN_PARAMETER.fullmatch(parameter) and parameter.lower() not in _TAG_NAMES:
         return parameter
     return compact_json(parameter).replace("<", JSON_LESS_THAN)
-
-
-def _same(left: Any, right: Any) -> bool:
-    """Equal with types: `1`, `1.0` and `True` differ, key order does not matter."""
-    if type(left) is not type(right):
-        return False
-    if isinstance(left, dict):
-        return left.keys() == right.keys() and all(_same(item, right[key]) for key, item in left.items())
-    if isinstance(left, list):
-        return len(left) == len(right) and all(map(_same, left, right))
-    return bool(left == right)

@@ -17,7 +17,8 @@ from ..transcript import ParsedToolCall, ToolSpec
 from .json_form import begins_json_call, read_json_call
 from .names import KnownNames
 from .slot_form import SLOT_NAME, SlotForm
-from .tagged import BLANK, CALL_CLOSER, Broken, Found, Page, Tag
+from .spelling import BLANK, CALL_CLOSER
+from .tagged import Broken, Found, Page, Tag
 
 _HEAD = re.compile(rf"(?P<name>{SLOT_NAME.pattern})\[")
 _CUT_HEAD = re.compile(rf"(?:{SLOT_NAME.pattern})?\Z")
@@ -30,10 +31,6 @@ class SlotTable:
 
     def __init__(self, tools: Iterable[ToolSpec]) -> None:
         self.forms = {tool.name: SlotForm(tool) for tool in tools}
-        names = sorted((re.escape(name) for name in self.forms if name), key=len, reverse=True)
-        # A known name with another bracket, or none, is a call misspelled: say so.
-        misspelled = rf"(?P<name>{'|'.join(names)}){BLANK}(?:[\[({{]|(?i:{CALL_CLOSER}))" if names else r"(?!)"
-        self.misspelled = re.compile(misspelled, re.ASCII)
 
 
 class SlotGrammar:
@@ -50,7 +47,7 @@ class SlotGrammar:
         return bool(
             _HEAD.match(page.text, start)
             or begins_json_call(page, position)
-            or self._table.misspelled.match(page.text, start)
+            or self._known.misspelled_call(page.text, start) is not None
             or (page.truncated and _CUT_HEAD.match(page.text, start))
         )
 
@@ -91,8 +88,7 @@ class SlotGrammar:
         return {}
 
     def _misspelled(self, page: Page, opener: Tag, start: int) -> Broken:
-        found = self._table.misspelled.match(page.text, start)
-        name = found["name"] if found else None
+        name = self._known.misspelled_call(page.text, start)
         detail = f"this is not how a call is written. Write {self._right_form(name)}."
         return page.broken_off(opener, name, detail, ran_out=page.ends_at(start))
 

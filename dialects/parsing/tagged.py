@@ -28,9 +28,8 @@ from typing import Protocol
 
 from ..tags import CALL_TAGS, THINK_TAGS
 from ..transcript import ParsedToolCall, Problem, ProblemKind
+from .spelling import BLANK
 
-BLANK = r"[ \t\r\n\f\v]*+"
-CALL_CLOSER = rf"<{BLANK}/{BLANK}(?:{'|'.join(map(re.escape, CALL_TAGS))}){BLANK}>"
 _TAG = re.compile(
     rf"<{BLANK}(?P<slash>/?){BLANK}(?:(?P<call>{'|'.join(map(re.escape, CALL_TAGS))})"
     rf"|(?:{'|'.join(map(re.escape, THINK_TAGS))})){BLANK}>",

@@ -19,7 +19,7 @@ from .chat_reply import call_id
 from .fixed_texts import OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
-from .reply import field, items, message_list, plain, text_parts
+from .reply import field, fields, items, message_list, text_parts
 from .tool_names import original_names, wire_name
 from .tool_specs import ToolIssue, prepare_tools, report_issues
 
@@ -49,7 +49,7 @@ class AnthropicWire(Wire):
             elif item.role == "system":
                 system.append(_text(item))
             else:
-                turns.add("assistant" if item.role == "assistant" else "user", [_text(item)])
+                turns.add("user", [_text(item)])
         request: dict[str, Any] = {"messages": turns.finish()}
         if system:
             request["system"] = system
@@ -73,9 +73,9 @@ class AnthropicWire(Wire):
             raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
         if field(response, "content") is None:
             raise WireError(f"the reply ({type(response).__name__}) has no content: is it a message?")
-        blocks = [plain(block) for block in items(field(response, "content"), "content")]
-        if not all(isinstance(block, dict) for block in blocks):
-            raise WireError("a content block of the reply is no object")
+        blocks = [fields(block) for block in items(field(response, "content"), "content")]
+        if not all(isinstance(block.get("type"), str) for block in blocks):
+            raise WireError("a content block of the reply has no type")
         names = original_names((tool.name for tool in tools), LONGEST_NAME)
         taken: set[str] = set()
         calls = tuple(_call(block, names, taken) for block in blocks if block.get("type") == "tool_use")

@@ -34,7 +34,7 @@ def kept_blocks(blocks: list[Block]) -> list[Block]:
     without_input = [
         {key: value for key, value in b.items() if key != "input" or b.get("type") != "tool_use"} for b in blocks
     ]
-    return [block for block in without_input if json_or_none(block)]
+    return [kept for block in without_input if (kept := json_or_none(block))]
 
 
 def assistant_blocks(cycle: Cycle) -> list[Block]:

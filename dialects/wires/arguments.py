@@ -12,6 +12,7 @@ from typing import Any
 
 from ..call_arguments import read_arguments
 from ..text import compact_json, read_json
+from .reply import plain
 
 UNREADABLE = "unreadable_arguments"
 _SURROGATE_ESCAPE = re.compile(r"\\u[dD][89a-fA-F]")
@@ -30,8 +31,11 @@ def argument_text(raw: str) -> str:
 
     But for one that escapes surrogates: a lone one would make the text unreadable to strict readers.
     """
-    value = argument_object(raw)
-    if not raw.strip() or UNREADABLE in value or _SURROGATE_ESCAPE.search(raw):
+    try:
+        value = read_arguments(raw)
+    except ValueError:
+        return compact_json(argument_object(raw))
+    if not raw.strip() or _SURROGATE_ESCAPE.search(raw):
         return compact_json(value)
     is_string = raw.lstrip(" \t\r\n").startswith('"')
     return str(read_json(raw) if is_string else raw)
@@ -47,6 +51,6 @@ def reported_arguments(value: Any) -> str:
     if isinstance(value, str):
         return value
     try:
-        return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+        return json.dumps(plain(value), ensure_ascii=False, separators=(",", ":"))
     except (TypeError, ValueError, RecursionError):
         return f"unreadable: {type(value).__name__}"

@@ -7,7 +7,7 @@ from typing import Any
 from ..errors import WireError
 from ..transcript import ModelResponse, ToolCall
 from .arguments import reported_arguments
-from .reply import field, fields, items, json_or_none, plain, text_parts
+from .reply import field, fields, items, json_or_none, text_parts
 
 _KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extra_content"})
 
@@ -76,7 +76,7 @@ def _call(call: Any, names: dict[str, str], taken: set[str]) -> ToolCall:
     return ToolCall(
         id=call_id(field(call, "id"), taken),
         name=names.get(name, name),
-        arguments=reported_arguments(plain(field(function, "arguments", field(function, "input")))),
+        arguments=reported_arguments(field(function, "arguments", field(function, "input"))),
         extra_content=extra if isinstance(extra, dict) else None,
     )
 

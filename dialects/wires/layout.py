@@ -28,13 +28,17 @@ class Stray:
 
 
 def lay_out(entries: Iterable[TranscriptEntry], ids: WireIds) -> Iterator[ChatMessage | Cycle | Stray]:
-    """The entries in order, results drawn to their calls; nothing is lost and nothing added."""
+    """The entries in order, results drawn to their calls; nothing is lost and nothing added.
+
+    An assistant's message is a cycle without calls."""
     history = list(entries)
     pairs = pair_results(history)
     answered = {place for places in pairs.values() for place in places if place is not None}
     for index, entry in enumerate(history):
         if isinstance(entry, ChatMessage):
-            yield entry
+            # A text dialect replays turns as messages; what the provider must get back came along.
+            assistant = entry.role == "assistant"
+            yield Cycle(AssistantTurn(text=entry.content, metadata=entry.metadata), (), ()) if assistant else entry
         elif isinstance(entry, AssistantTurn):
             wire_ids = tuple(ids.turn([call.id for call in entry.tool_calls])) if entry.tool_calls else ()
             answers = []

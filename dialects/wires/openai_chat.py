@@ -23,7 +23,7 @@ from .tool_specs import ToolIssue, prepare_tools, report_issues
 Reasoning: TypeAlias = Literal["omit", "echo", "always"]
 
 _LONGEST_ID = 40
-_ROLES = {"system": "system", "user": "user", "assistant": "assistant", "tool": "user"}
+_ROLES = {"system": "system", "user": "user", "tool": "user"}
 
 
 class OpenAIChatWire(Wire):
@@ -75,8 +75,7 @@ class OpenAIChatWire(Wire):
         for item in lay_out(entries, ids):
             if isinstance(item, ChatMessage):
                 if not is_blank(item.content):
-                    message = {"role": _ROLES[item.role], "content": str(item.content)}
-                    yield {**message, **self._reasoning_of(None)} if item.role == "assistant" else message
+                    yield {"role": _ROLES[item.role], "content": str(item.content)}
             elif isinstance(item, Stray):
                 yield _result(item.id, item.result.content)
             else:

@@ -25,7 +25,7 @@ from .reply import field
 from .tool_specs import ToolIssue, prepare_tools, report_issues
 
 _JOIN = "\n\n"
-_ROLES = {"system": "system", "user": "user", "assistant": "assistant", "tool": "user"}
+_ROLES = {"system": "system", "user": "user", "tool": "user"}
 
 
 class PlainChatWire(Wire):
@@ -58,7 +58,7 @@ class PlainChatWire(Wire):
             request["tools"] = function_tools(prepared)
         return request
 
-    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:  # noqa: ARG002 (names are kept)
+    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
         """The generated text itself, a chat completion or a text completion. Raises WireError for others."""
         if isinstance(response, str):
             return ModelResponse(text=response)

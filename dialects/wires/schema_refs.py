@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from typing import Any
 from urllib.parse import unquote
+
+# JSON Pointer, RFC 6901, section 4; more digits than any list has elements would not convert.
+_INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
 def resolve(document: Any, reference: str) -> Any:
@@ -18,7 +22,7 @@ def resolve(document: Any, reference: str) -> Any:
         key = unquote(step).replace("~1", "/").replace("~0", "~")
         if isinstance(place, dict) and key in place:
             place = place[key]
-        elif isinstance(place, list) and key.isdecimal() and key.isascii() and int(key) < len(place):
+        elif isinstance(place, list) and _INDEX.fullmatch(key) and int(key) < len(place):
             place = place[int(key)]
         else:
             return None

@@ -14,14 +14,18 @@ from typing import Any
 from .schema import MAX_HEIGHT, Node
 
 # Pairs the engine may visit for one check: it visits some 30 million a second.
-ENGINE_PAIRS = 4_000_000
+ENGINE_PAIRS = 8_000_000
+# No part may take more of what is left, so that one bomb does not starve its neighbours.
+_LARGEST_SHARE = 0.5
 # Pairs this module may count for one check, some 2 million a second.
-COUNTED_PAIRS = 150_000
-# Values that may be measured for one check, each once for every level that is taken apart.
-MEASURED_VALUES = 6_000_000
+COUNTED_PAIRS = 100_000
+# Values that may be measured for one check, once for every level that is taken apart; a
+# container counts as many.
+MEASURED_VALUES = 8_000_000
+_CONTAINER = 20
 # Deeper values cannot come from any JSON reader this project uses; the engine recurses.
 MAX_DEPTH = 300
-_MAX_CONTAINERS = 1_500_000
+_MAX_CONTAINERS = 500_000
 _SCALARS = frozenset({str, int, bool, type(None)})
 
 
@@ -31,11 +35,18 @@ class NotJson(Exception):
 
 @dataclass(slots=True)
 class Size:
-    """How big a value is: values in it, characters in its strings, levels."""
+    """How big a value is: values in it, characters in its strings, levels, containers."""
 
     values: int
     characters: int
     depth: int
+    containers: int = 0
+
+    @property
+    def excessive(self) -> bool:
+        """Too deep or too branching to be walked; only a value that was not read from text is
+        endless or shares its parts."""
+        return self.depth > MAX_DEPTH
 
     @property
     def units(self) -> int:
@@ -53,6 +64,7 @@ def measure(value: Any) -> Size | None:
     level = [value]
     while level:
         inner: list[Any] = []
+        size.containers += len(level)
         for container in level:
             items: Any = container
             if type(container) is dict:
@@ -64,6 +76,8 @@ def measure(value: Any) -> Size | None:
             kinds = set(map(type, items))
             if str in kinds:
                 size.characters += sum(len(item) for item in items if type(item) is str)
+            if int in kinds and not _are_readable(items, kinds):
+                return None
             if kinds <= _SCALARS:
                 continue
             if float in kinds and not all(math.isfinite(item) for item in items if type(item) is float):
@@ -71,8 +85,10 @@ def measure(value: Any) -> Size | None:
             if not kinds <= _PLAIN:
                 return None
             if dict in kinds or list in kinds:
-                inner += [item for item in items if type(item) in (dict, list)]
-        if size.depth >= MAX_DEPTH or len(inner) + size.values > 8 * _MAX_CONTAINERS:
+                inner += [item for item in items if item and type(item) in (dict, list)]
+                if len(inner) > _MAX_CONTAINERS:
+                    break
+        if inner and (size.depth >= MAX_DEPTH or len(inner) + size.containers > _MAX_CONTAINERS):
             size.depth = MAX_DEPTH + 1
             return size
         size.depth += 1
@@ -81,6 +97,15 @@ def measure(value: Any) -> Size | None:
 
 
 _PLAIN = _SCALARS | {float, dict, list}
+
+
+# A JSON reader refuses a longer integer (4,300 digits), and the engine reads one as a float.
+_LARGEST_INTEGER = 1 << 14_000
+
+
+def _are_readable(items: Any, kinds: set[type]) -> bool:
+    integers = items if len(kinds) == 1 else [item for item in items if type(item) is int]
+    return min(integers) > -_LARGEST_INTEGER and max(integers) < _LARGEST_INTEGER
 
 
 def _is_plain(value: Any) -> bool:
@@ -107,12 +132,12 @@ class Budget:
         if self.measured < 0:
             return None
         size = measure(value)
-        self.measured -= MEASURED_VALUES if size is None else 4 + size.values
+        self.measured -= MEASURED_VALUES if size is None else size.values + _CONTAINER * size.containers
         return size
 
     def pay(self, cost: float) -> bool:
-        """Whether `cost` pairs are left; if so, they are spent."""
-        if cost > self.engine:
+        """Whether `cost` pairs are left to one part; if so, they are spent."""
+        if cost > self.engine * _LARGEST_SHARE:
             return False
         self.engine -= cost
         return True
@@ -120,7 +145,9 @@ class Budget:
     def _cost(self, node: Node, value: Any, size: Size | None) -> float:
         if type(value) is not dict and type(value) is not list and node.weight < math.inf:
             return node.weight * (1 + (len(value) // 16 if type(value) is str else 0))
-        if size is not None and size.depth <= MAX_DEPTH and node.height <= MAX_HEIGHT:
+        if type(value) in (dict, list) and (size is None or size.excessive):
+            return math.inf
+        if size is not None and node.height <= MAX_HEIGHT:
             cost = node.weight * size.units
             if cost <= self.engine:
                 return cost

@@ -12,7 +12,7 @@ from tooldialect.dialects.call_arguments import read_arguments
 from tooldialect.dialects.text import clean_json
 
 from ..contract import Contract
-from .budget import MAX_DEPTH, Budget, measure
+from .budget import Budget, measure
 from .descent import MAX_VIOLATIONS, Descent, Violation, step
 from .engine import Engine, Unjudged
 from .lenience import adjusted
@@ -44,38 +44,44 @@ class _Checker:
         self.names, self.closed = known_names(self.schema.root)
 
     def check(self, arguments: dict[str, Any]) -> ArgumentCheck:
-        if self._valid(arguments):
+        verdict = self._judge(arguments)
+        if verdict:
             if not self.closed or self.names.issuperset(arguments):
                 return ArgumentCheck({**arguments}, (), self.schema.complete)
             return ArgumentCheck({**arguments}, self._unknown(arguments), self.schema.complete)
-        plain = _plain(arguments)
-        if isinstance(plain, Violation):
-            return ArgumentCheck(arguments, (plain,), False)
-        effective = adjusted(self.schema.root, plain)
-        descent = Descent(self.schema, self.engine, Budget())
-        descent.search(self.schema.root, effective)
-        violations = descent.violations
-        for unknown in self._unknown(effective):
-            if unknown not in violations:
-                violations.append(unknown)
-        return ArgumentCheck(
-            {**effective}, tuple(violations[:MAX_VIOLATIONS]), descent.complete and self.schema.complete
-        )
-
-    def _valid(self, arguments: dict[str, Any]) -> bool:
-        """Whether the engine could be asked about the whole, and takes it."""
         size = measure(arguments)
-        if size is None or size.depth > MAX_DEPTH or not Budget().affords(self.schema.root, arguments, size):
-            return False
+        if size is None:
+            try:
+                arguments = clean_json(arguments)
+            except (ValueError, RecursionError):
+                return ArgumentCheck(arguments, (Violation(_not_json(arguments), "json"),), False)
+            verdict = None
+        effective = arguments
+        if size is None or not size.excessive:
+            effective = adjusted(self.schema.root, arguments)
+        descent = Descent(self.schema, self.engine, Budget())
+        descent.search(effective, refused=verdict is False and effective is arguments)
+        violations = descent.violations
+        violations += [unknown for unknown in self._unknown(effective) if unknown not in violations]
+        complete = descent.complete and self.schema.complete
+        return ArgumentCheck({**effective}, tuple(violations[:MAX_VIOLATIONS]), complete)
+
+    def _judge(self, arguments: dict[str, Any]) -> bool | None:
+        """The engine's verdict on the whole; None where it cannot be asked."""
+        size = measure(arguments)
+        if size is None or size.excessive or not Budget().affords(self.schema.root, arguments, size):
+            return None
         try:
             return self.engine.is_valid(self.schema.root, arguments)
         except Unjudged:
-            return False
+            return None
 
     def _unknown(self, arguments: dict[str, Any]) -> tuple[Violation, ...]:
         if not self.closed:
             return ()
-        return tuple(Violation(step("", name), "unknown") for name in arguments if name not in self.names)[:MAX_VIOLATIONS]
+        return tuple(Violation(step("", name), "unknown") for name in arguments if name not in self.names)[
+            :MAX_VIOLATIONS
+        ]
 
 
 class _Checkers:
@@ -131,18 +137,6 @@ def check_arguments(args: Any, contract: Contract, injected: Iterable[str] = ())
         if name in hidden or name in check.arguments
     }
     return ArgumentCheck(effective, check.violations, check.complete)
-
-
-def _plain(arguments: dict[str, Any]) -> dict[str, Any] | Violation:
-    """The arguments as plain JSON values, or where they are not JSON."""
-    size = measure(arguments)
-    if size is not None and size.depth > MAX_DEPTH:
-        return arguments
-    try:
-        cleaned: dict[str, Any] = clean_json(arguments)
-    except (ValueError, RecursionError):
-        return Violation(_not_json(arguments), "json")
-    return cleaned
 
 
 def _not_json(arguments: Any) -> str:

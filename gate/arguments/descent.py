@@ -42,6 +42,13 @@ class _Part(NamedTuple):
     forbidden: str
 
 
+class _Frame:
+    """The pieces of one part, as far as they were looked at; `refused` where one did not pass."""
+
+    pieces: Iterator[_Part]
+    refused = False
+
+
 def step(path: str, token: str | int) -> str:
     """The JSON Pointer one step below `path`."""
     return f"{path}/{token}" if isinstance(token, int) else f"{path}/{token.replace('~', '~0').replace('/', '~1')}"
@@ -59,26 +66,53 @@ class Descent:
     _seen: set[tuple[int, int, str]] = field(default_factory=set)
     _parts: int = 0
 
-    def search(self, node: Node, value: Any, path: str = "") -> None:
-        """Collect the violations of `value` against `node`, in document order, the first few."""
-        stack = [iter([_Part(node, value, path, "not")])]
-        while stack and len(self.violations) < MAX_VIOLATIONS:
-            part = next(stack[-1], None)
-            if part is None:
-                stack.pop()
+    def search(self, value: Any, *, refused: bool) -> None:
+        """Collect the first violations of `value`, those about a place before those inside it.
+
+        `refused` says that the engine has refused the whole already.
+        """
+        whole = _Part(self.schema.root, value, "", "not")
+        if not refused and self._ask(whole.node, value):
+            return
+        stack: list[_Part | _Frame] = [whole]
+        while stack and len(self.violations) < MAX_VIOLATIONS and self._parts <= _MAX_PARTS:
+            top = stack.pop()
+            if isinstance(top, _Part):
+                frame = _Frame()
+                frame.pieces = self._pieces(top, frame)
+                stack.append(frame)
                 continue
-            self._parts += 1
-            if self._parts > _MAX_PARTS:
-                self.complete = False
-                return
+            refusals = self._refusals(top)
+            if len(refusals) == MAX_VIOLATIONS:
+                stack.append(top)
+            stack += reversed(refusals)
+        if self._parts > _MAX_PARTS:
+            self.complete = False
+
+    def _refusals(self, frame: _Frame) -> list[_Part]:
+        """The next pieces that are to be taken apart. All neighbours are asked before any is
+        entered: what lies deep must not use up what is left for what lies beside it."""
+        refusals: list[_Part] = []
+        for piece in frame.pieces:
             # Equal small values are one object in many places; a container is in one.
-            place = "" if type(part.value) in (dict, list) else part.path
-            key = (part.node.number, id(part.value), place)
+            place = "" if type(piece.value) in (dict, list) else piece.path
+            key = (piece.node.number, id(piece.value), place)
             if key in self._seen:
                 continue
             self._seen.add(key)
-            if not self._ask(part.node, part.value):
-                stack.append(self._pieces(part))
+            self._parts += 1
+            if self._parts > _MAX_PARTS:
+                break
+            if self._ask(piece.node, piece.value):
+                continue
+            frame.refused = True
+            if piece.path.count("/") > MAX_DEPTH:
+                self.complete = False
+                continue
+            refusals.append(piece)
+            if len(refusals) == MAX_VIOLATIONS:
+                break
+        return refusals
 
     def _ask(self, node: Node, value: Any) -> bool | None:
         """The engine's verdict; None where it costs too much or the engine has none."""
@@ -94,7 +128,7 @@ class Descent:
         if violation not in self.violations:
             self.violations.append(violation)
 
-    def _pieces(self, part: _Part) -> Iterator[_Part]:
+    def _pieces(self, part: _Part, frame: _Frame) -> Iterator[_Part]:
         node, value, path, forbidden = part
         if node.never:
             self._add(path, forbidden)
@@ -111,7 +145,7 @@ class Descent:
         for words in _INDIVISIBLE:
             yield from self._indivisible(node, words, value, path)
         for word in ("unevaluatedProperties", "unevaluatedItems"):
-            if word in node.one and len(self.violations) == found:
+            if word in node.one and not frame.refused and len(self.violations) == found:
                 self._unevaluated(node, word, value, path)
 
     def _assertions(self, node: Node, value: Any, path: str) -> None:
@@ -129,11 +163,11 @@ class Descent:
 
     def _holds(self, node: Node, word: str, value: Any) -> bool | None:
         """The engine's verdict on one assertion, None (and not complete) where there is none."""
-        length = len(value) if type(value) in (dict, list, str) else 1
+        length = len(value) if type(value) in (dict, list) else len(value) // 16 if type(value) is str else 1
         affordable = self.budget.pay(node.own_cost + length)
         if affordable and word == "uniqueItems" and type(value) is list:
             size = self.budget.size(value)
-            affordable = size is not None and size.depth <= MAX_DEPTH and self.budget.pay(size.units)
+            affordable = size is not None and not size.excessive and self.budget.pay(size.units)
         if affordable:
             try:
                 return self.engine.is_valid(node, value if word in _WHOLE else _hollow(value), word)

@@ -48,9 +48,11 @@ class Engine:
             raise Unjudged(str(error)) from None
 
     def _compile(self, node: Node, word: str) -> Any:
+        if self._compiled > _MAX_COMPILED:
+            return _refuse
         nodes = [node] if word in node.asserts else reachable(node, Node.children)
         self._compiled += len(nodes)
-        if self._compiled > _MAX_COMPILED or max(each.height for each in nodes) > MAX_HEIGHT:
+        if max(each.height for each in nodes) > MAX_HEIGHT:
             return _refuse
         if word:
             document = {word: node.asserts[word]}

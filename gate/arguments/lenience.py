@@ -7,7 +7,8 @@ away. A value that is allowed as it stands is never changed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from tooldialect.dialects.text import read_json
@@ -16,7 +17,7 @@ from .keywords import ANY_TYPE, ARRAY, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT,
 from .schema import Node, reachable
 
 # Places looked at in one pass, about half a million a second.
-_MAX_STEPS = 150_000
+_MAX_STEPS = 300_000
 _MAX_PASSES = 8
 # Unions inside unions that are told apart; deeper ones allow anything.
 _MAX_NESTING = 6
@@ -24,70 +25,97 @@ _SPELLABLE = BOOLEAN | INTEGER | FRACTION | ARRAY | OBJECT
 _FIRST = {**dict.fromkeys("-0123456789", INTEGER | FRACTION), "t": BOOLEAN, "f": BOOLEAN, "[": ARRAY, "{": OBJECT}
 
 
+_SHORT_INTEGER = re.compile("-?(?:0|[1-9][0-9]{0,17})")
+_INWARD = frozenset({"items", "additionalProperties"})
+_ADJUSTABLE = frozenset({type(None), str, dict, list})
+
+
 class _Exhausted(Exception):
     pass
 
 
 class Place:
-    """Everything a schema says of one value: all of `nodes`, and of each of `choices` one place."""
+    """Everything a schema says of one value: all of `nodes`, and one place of each of `unions`."""
 
-    __slots__ = ("choices", "key", "nesting", "nodes")
+    nodes: tuple[Node, ...]
+    unions: tuple[tuple[Place, ...], ...]
+    nesting: int
+    key: Any
 
-    def __init__(self, nodes: Iterable[Node], choices: Iterable[tuple[Place, ...]] = ()) -> None:
+    __slots__ = ("_below", "_steady", "_types", "key", "nesting", "nodes", "prefix", "unions")
+
+    def __init__(self, nodes: Iterable[Node], choices: Iterable[tuple[Place, ...]] = (), nesting: int = 0) -> None:
         every = {node.number: node for start in nodes for node in reachable(start, _conjuncts)}
-        self.nodes = tuple(every[number] for number in sorted(every))
-        self.choices: tuple[tuple[Place, ...], ...] = ()
-        self.nesting = 0
+        unions: dict[Any, tuple[Place, ...]] = {}
         for choice in choices:
-            self._narrow(choice)
-        self.key: Any = (tuple(n.number for n in self.nodes), tuple(tuple(p.key for p in c) for c in self.choices))
-
-    def _narrow(self, choice: tuple[Place, ...]) -> None:
-        distinct = tuple({place.key: place for place in choice}.values())
-        if not distinct or any(not place.nodes and not place.choices for place in distinct):
-            return
-        if len(distinct) == 1:
-            every = {node.number: node for node in (*self.nodes, *distinct[0].nodes)}
-            self.nodes = tuple(every[number] for number in sorted(every))
-            self.choices += distinct[0].choices
-            self.nesting = max(self.nesting, distinct[0].nesting)
-            return
-        nesting = 1 + max(place.nesting for place in distinct)
-        if nesting <= _MAX_NESTING:
-            self.choices += (distinct,)
-            self.nesting = max(self.nesting, nesting)
+            distinct = {place.key: place for place in choice}
+            if any(place.unsaid for place in distinct.values()):
+                continue
+            if len(distinct) == 1:
+                (only,) = distinct.values()
+                every.update((node.number, node) for node in only.nodes)
+                unions.update((_union_key(union), union) for union in only.unions)
+            else:
+                unions[tuple(distinct)] = tuple(distinct.values())
+        self.nodes = tuple(every[number] for number in sorted(every))
+        for node in self.nodes if nesting < _MAX_NESTING else ():
+            for word in ("anyOf", "oneOf"):
+                if word in node.many:
+                    union = tuple(Place([branch], (), nesting + 1) for branch in node.many[word])
+                    unions.setdefault(_union_key(union), union)
+        self.unions = tuple(union for union in unions.values() if _height(union) + nesting <= _MAX_NESTING)
+        self.nesting = max(map(_height, self.unions), default=0)
+        self.key = (tuple(node.number for node in self.nodes), tuple(_union_key(union) for union in self.unions))
+        own = max((len(node.many.get("prefixItems", ())) for node in self.nodes), default=0)
+        # From this index on all items are one place.
+        self.prefix: int = max([own, *(place.prefix for union in self.unions for place in union)])
+        # Whether what lies below depends on a value only through `live`.
+        self._steady: bool = self.nesting <= 1 and not any(
+            "dependentSchemas" in node.named
+            for place in (self, *(place for union in self.unions for place in union))
+            for node in place.nodes
+        )
+        self._below: dict[Any, Place] = {}
+        self._types: JsonType | None = None
 
     @property
     def unsaid(self) -> bool:
         """Whether the schema says nothing of this value."""
-        return not self.nodes and not self.choices
+        return not self.nodes and not self.unions
+
+    @property
+    def closes(self) -> bool:
+        """Whether the schema says nothing of what a value here holds."""
+        return not self.unions and not any(
+            node.named or "prefixItems" in node.many or not _INWARD.isdisjoint(node.one) for node in self.nodes
+        )
+
+    @property
+    def branches(self) -> int:
+        """How many places a value here has to be compared with."""
+        return sum(len(union) for union in self.unions)
 
     def types(self) -> JsonType:
         """The types that may be allowed here."""
-        allowed = ANY_TYPE
-        for node in self.nodes:
-            allowed &= node.types
-        for choice in self.choices:
-            any_of = 0
-            for place in choice:
-                any_of |= place.types()
-            allowed &= any_of
-        return allowed
+        if self._types is None:
+            allowed = ANY_TYPE
+            for node in self.nodes:
+                allowed &= node.types
+            for union in self.unions:
+                any_of = 0
+                for place in union:
+                    any_of |= place.types()
+                allowed &= any_of
+            self._types = allowed
+        return self._types
 
-    def requires(self, name: str, value: dict[str, Any]) -> bool:
-        """Whether an object here must have `name`, whichever branch is meant."""
-        if any(name in node.required or _depends(node, name, value) for node in self.nodes):
-            return True
-        return any(all(place.requires(name, value) for place in choice) for choice in self.unions(value))
-
-    def unions(self, value: Any) -> list[tuple[Place, ...]]:
-        """The choices here, without the branches that `value` plainly is not meant for."""
-        unions = list(self.choices)
-        for node in self.nodes:
-            for word in ("anyOf", "oneOf"):
-                if word in node.many:
-                    unions.append(tuple(Place([branch]) for branch in node.many[word]))
-        return [tuple(place for place in union if place.may_hold(value)) or union for union in unions]
+    def live(self, value: Any) -> tuple[tuple[int, ...], ...]:
+        """Of each union the branches that `value` may be meant for; all where it is for none."""
+        found = []
+        for union in self.unions:
+            fitting = tuple(index for index, place in enumerate(union) if place.may_hold(value))
+            found.append(fitting or tuple(range(len(union))))
+        return tuple(found)
 
     def may_hold(self, value: Any) -> bool:
         """Whether type and discriminators (properties with a `const` or `enum`) leave room for `value`."""
@@ -100,42 +128,80 @@ class Place:
                         return False
         return True
 
-    def member(self, name: str, value: dict[str, Any]) -> Place:
+    def requires(self, name: str, value: dict[str, Any]) -> bool:
+        """Whether an object here must have `name`, whichever branch is meant."""
+        if any(name in node.required or _depends(node, name, value) for node in self.nodes):
+            return True
+        return any(
+            all(union[index].requires(name, value) for index in live)
+            for union, live in zip(self.unions, self.live(value), strict=True)
+        )
+
+    def member(self, name: str, value: dict[str, Any], live: tuple[tuple[int, ...], ...]) -> Place:
         """The place of the property `name` of an object here."""
-        nodes: list[Node] = []
-        for node in self._live(value):
-            properties = node.named.get("properties", {})
-            if name in properties:
-                nodes.append(properties[name])
-            elif "patternProperties" not in node.named and "additionalProperties" in node.one:
-                nodes.append(node.one["additionalProperties"])
-        return Place(nodes, [tuple(p.member(name, value) for p in union) for union in self.unions(value)])
+        nodes = self._dependent(value)
+        named = any(name in node.named.get("properties", ()) for node in nodes)
+        key = (name if named or self.unions else None, live)
+        place = self._below.get(key)
+        if place is None:
+            found: list[Node] = []
+            for node in nodes:
+                properties = node.named.get("properties", {})
+                if name in properties:
+                    found.append(properties[name])
+                elif "patternProperties" not in node.named and "additionalProperties" in node.one:
+                    found.append(node.one["additionalProperties"])
+            inner = (
+                tuple(union[index].member(name, value, union[index].live(value)) for index in indices)
+                for union, indices in zip(self.unions, live, strict=True)
+            )
+            place = Place(found, inner)
+            if self._steady:
+                self._below[key] = place
+        return place
 
-    def item(self, index: int, value: list[Any]) -> Place:
+    def item(self, index: int, value: list[Any], live: tuple[tuple[int, ...], ...]) -> Place:
         """The place of an item of an array here."""
-        nodes: list[Node] = []
-        for node in self.nodes:
-            prefix = node.many.get("prefixItems", ())
-            if index < len(prefix):
-                nodes.append(prefix[index])
-            elif "items" in node.one:
-                nodes.append(node.one["items"])
-        return Place(nodes, [tuple(p.item(index, value) for p in union) for union in self.unions(value)])
+        key = (index, live)
+        place = self._below.get(key)
+        if place is None:
+            found: list[Node] = []
+            for node in self.nodes:
+                prefix = node.many.get("prefixItems", ())
+                if index < len(prefix):
+                    found.append(prefix[index])
+                elif "items" in node.one:
+                    found.append(node.one["items"])
+            inner = (
+                tuple(union[which].item(index, value, union[which].live(value)) for which in indices)
+                for union, indices in zip(self.unions, live, strict=True)
+            )
+            place = Place(found, inner)
+            if self._steady:
+                self._below[key] = place
+        return place
 
-    def prefix(self) -> int:
-        """From which index on all items are one place."""
-        own = max((len(node.many.get("prefixItems", ())) for node in self.nodes), default=0)
-        branches = [b for n in self.nodes for word in ("anyOf", "oneOf") for b in n.many.get(word, ())]
-        inner = [place for choice in self.choices for place in choice] + [Place([branch]) for branch in branches]
-        return max([own, *(place.prefix() for place in inner)])
-
-    def _live(self, value: dict[str, Any]) -> list[Node]:
-        nodes = list(self.nodes)
-        for node in nodes:
+    def _dependent(self, value: dict[str, Any]) -> Sequence[Node]:
+        """The nodes here, with those that hold because of a name the object has."""
+        if not any("dependentSchemas" in node.named for node in self.nodes):
+            return self.nodes
+        every = {node.number: node for node in self.nodes}
+        pending = list(self.nodes)
+        for node in pending:
             for name, child in node.named.get("dependentSchemas", {}).items():
-                if name in value and child not in nodes:
-                    nodes += [each for each in reachable(child, _conjuncts) if each not in nodes]
-        return nodes
+                if name in value:
+                    fresh = [each for each in reachable(child, _conjuncts) if each.number not in every]
+                    every.update((each.number, each) for each in fresh)
+                    pending += fresh
+        return pending
+
+
+def _union_key(union: tuple[Place, ...]) -> Any:
+    return tuple(place.key for place in union)
+
+
+def _height(union: tuple[Place, ...]) -> int:
+    return 1 + max(place.nesting for place in union)
 
 
 def _conjuncts(node: Node) -> list[Node]:
@@ -143,7 +209,9 @@ def _conjuncts(node: Node) -> list[Node]:
 
 
 def _depends(node: Node, name: str, value: dict[str, Any]) -> bool:
-    return any(name in needed and trigger in value for trigger, needed in node.asserts.get("dependentRequired", {}).items())
+    return any(
+        name in needed and trigger in value for trigger, needed in node.asserts.get("dependentRequired", {}).items()
+    )
 
 
 def _may_be(node: Node, value: Any) -> bool:
@@ -156,15 +224,16 @@ def _may_be(node: Node, value: Any) -> bool:
 
 
 def adjusted(root: Node, arguments: dict[str, Any]) -> dict[str, Any]:
-    """The arguments as meant, in a copy; equal to them where nothing is to be changed.
+    """The arguments as meant, in a copy; `arguments` itself where nothing is to be changed.
 
     Adjusting what this returns changes nothing. What is too large to look at stays as it is.
     """
-    changed = copied(arguments)
+    changed = dict(arguments)
+    place = Place([root])
     try:
-        for _ in range(_MAX_PASSES):
-            if not _pass(Place([root]), changed):
-                return changed
+        for done in range(_MAX_PASSES):
+            if not _pass(place, changed):
+                return changed if done else arguments
     except _Exhausted:
         pass
     return arguments
@@ -176,16 +245,17 @@ def _pass(root: Place, arguments: dict[str, Any]) -> bool:
     pending: list[tuple[Place, Any]] = [(root, arguments)]
     while pending:
         place, value = pending.pop()
-        if type(value) is dict:
-            members: Iterable[tuple[Any, Place]] = [(name, place.member(name, value)) for name in value]
-        else:
-            members = _item_places(place, value)
+        steps += 1 + place.branches
+        if steps > _MAX_STEPS:
+            raise _Exhausted
+        live = place.live(value)
+        members: Iterator[tuple[Any, Place]] = (
+            _members(place, value, live) if type(value) is dict else _items(place, value, live)
+        )
         for name, inner in members:
             steps += 1
             if steps > _MAX_STEPS:
                 raise _Exhausted
-            if inner.unsaid:
-                continue
             item = value[name]
             if item is None:
                 if type(value) is dict and not inner.types() & NULL and not place.requires(name, value):
@@ -197,44 +267,44 @@ def _pass(root: Place, arguments: dict[str, Any]) -> bool:
                 if spelled:
                     value[name] = item
                     changed = True
-            if type(item) in (dict, list):
+            if type(item) in (dict, list) and item and not inner.closes:
+                # Only what is walked may change, and is copied for it.
+                value[name] = item = item.copy()
                 pending.append((inner, item))
     return changed
 
 
-def _item_places(place: Place, value: list[Any]) -> Iterable[tuple[int, Place]]:
-    prefix = place.prefix()
-    for index in range(min(prefix, len(value))):
-        yield index, place.item(index, value)
-    if len(value) > prefix:
-        rest = place.item(prefix, value)
+def _members(place: Place, value: dict[str, Any], live: Any) -> Iterator[tuple[str, Place]]:
+    for name, item in list(value.items()):
+        if type(item) in _ADJUSTABLE:
+            inner = place.member(name, value, live)
+            if not inner.unsaid:
+                yield name, inner
+
+
+def _items(place: Place, value: list[Any], live: Any) -> Iterator[tuple[int, Place]]:
+    for index in range(min(place.prefix, len(value))):
+        inner = place.item(index, value, live)
+        if not inner.unsaid:
+            yield index, inner
+    if len(value) > place.prefix:
+        rest = place.item(place.prefix, value, live)
+        kinds = (dict, list) if rest.types() & STRING else (dict, list, str)
         if not rest.unsaid:
-            for index in range(prefix, len(value)):
-                yield index, rest
+            for index in range(place.prefix, len(value)):
+                if type(value[index]) in kinds:
+                    yield index, rest
 
 
 def _decoded(text: str, allowed: JsonType) -> tuple[Any, bool]:
     """What a string spells, and whether it does: JSON of a type that is allowed where no string is."""
     if allowed & STRING or not allowed & _FIRST.get(text.lstrip(" \t\r\n")[:1], 0):
         return text, False
+    if allowed & INTEGER and _SHORT_INTEGER.fullmatch(text):
+        return int(text), True
     try:
         value = read_json(text)
     except ValueError:
         return text, False
     fits = bool(json_type(value) & allowed & _SPELLABLE)
     return (value, True) if fits else (text, False)
-
-
-def copied(value: Any) -> Any:
-    """A copy of a JSON value whose containers are all new."""
-    holder = [value]
-    pending: list[tuple[Any, Any]] = [(holder, 0)]
-    for container, key in pending:
-        item = container[key]
-        if type(item) is dict:
-            container[key] = new = dict(item)
-            pending += [(new, name) for name, inner in new.items() if type(inner) in (dict, list)]
-        elif type(item) is list:
-            container[key] = fresh = list(item)
-            pending += [(fresh, index) for index, inner in enumerate(fresh) if type(inner) in (dict, list)]
-    return holder[0]

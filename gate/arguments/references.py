@@ -39,7 +39,9 @@ class References:
                     (item, here) for word, item in value.items() if type(item) in (dict, list) and word not in _DATA
                 ]
             else:
-                pending += [(item, base) for item in value if type(item) in (dict, list)] if value.__class__ is list else []
+                pending += (
+                    [(item, base) for item in value if type(item) in (dict, list)] if value.__class__ is list else []
+                )
 
     def _name(self, schema: dict[str, Any], base: str) -> str:
         if self._draft <= 7 and "$ref" in schema:
@@ -97,7 +99,9 @@ def _follow(value: Any, pointer: str) -> Any:
         name = token.replace("~1", "/").replace("~0", "~")
         if isinstance(value, dict) and name in value:
             value = value[name]
-        elif isinstance(value, list) and name.isascii() and name.isdigit() and len(name) < 10 and int(name) < len(value):
+        elif (
+            isinstance(value, list) and name.isascii() and name.isdigit() and len(name) < 10 and int(name) < len(value)
+        ):
             value = value[int(name)]
         else:
             raise Unresolved

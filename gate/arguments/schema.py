@@ -28,7 +28,9 @@ from .keywords import (
 )
 from .references import References, Unresolved
 
-MAX_NODES = 50_000
+MAX_NODES = 20_000
+# Compiling one may take a millisecond.
+_MAX_PATTERNS = 500
 # The engine refuses documents nested deeper than about 250; deeper nodes are written apart.
 _HOIST_EVERY = 40
 # Pairs on one path down; the engine recurses once for each, on a thread's stack.
@@ -105,6 +107,7 @@ class Schema:
         self._by_source: dict[int, Node] = {}
         self._pending: list[tuple[Node, Any]] = []
         self._references = References(document, self.draft)
+        self._patterns: set[str] = set()
         self._beyond: Node | None = None
         self.root = self._node(document, 0)
         for node, source in self._pending:
@@ -153,6 +156,8 @@ class Schema:
         for word, wanted in ASSERTIONS.items():
             if word in words:
                 try:
+                    if word == "pattern" and not self._compiles(words[word]):
+                        raise Malformed
                     node.asserts[word] = wanted(words[word])
                 except Malformed:
                     node.dropped = True
@@ -177,6 +182,12 @@ class Schema:
         if "if" not in node.one:
             node.one.pop("then", None)
             node.one.pop("else", None)
+
+    def _compiles(self, pattern: Any) -> bool:
+        if not isinstance(pattern, str) or (pattern not in self._patterns and len(self._patterns) >= _MAX_PATTERNS):
+            return False
+        self._patterns.add(pattern)
+        return pattern_compiles(pattern)
 
     def _refer(self, node: Node, word: str, reference: Any, source: dict[str, Any]) -> None:
         try:
@@ -204,7 +215,7 @@ class Schema:
             return
         read = {}
         for name, item in value.items():
-            if word == "patternProperties" and not pattern_compiles(name):
+            if word == "patternProperties" and not self._compiles(name):
                 node.dropped = True
                 node.loose = True
             else:
@@ -307,7 +318,6 @@ class Schema:
                     stack.append((child, child.children()))
         for node in in_place_order(self.nodes):
             node.types &= _combined_types(node)
-
 
     def part(self, node: Node, words: tuple[str, ...]) -> Node:
         """A node that says only what these keywords of `node` say."""

@@ -1,0 +1,128 @@
+"""`python -m tooldialect.gate scan FILE.jsonl`: the verdict on each marked row of a saved transcript."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tooldialect.dialects import AnthropicWire, OpenAIChatWire, ToolDialectError, Wire, host_texts, load_transcript
+from tooldialect.dialects.text import read_json
+
+from .errors import GateError
+from .explain import explain
+from .ledger import Ledger, SignedLedger
+
+_UNREADABLE = 2
+_WIRES: dict[str, type[Wire]] = {"openai-chat": OpenAIChatWire, "anthropic": AnthropicWire}
+
+
+@dataclass(frozen=True, slots=True)
+class _Row:
+    """One text the host wrote: its 1-based line in the file, and which text of that line it is."""
+
+    line: int
+    part: int
+    text: str
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: 0, or 2 with one line on standard error."""
+    options = _parser().parse_args(arguments)
+    file = options.file
+    try:
+        ledger: Ledger | None = None
+        if options.secret_file is not None:
+            file = options.secret_file
+            ledger = SignedLedger(Path(file).read_bytes().rstrip(b"\r\n"))
+            file = options.file
+        rows = list(_rows(_read(file), options.wire))
+    except (OSError, UnicodeDecodeError, ToolDialectError) as error:
+        print(f"tooldialect.gate scan: {file}: {' '.join(str(error).split())}", file=sys.stderr)
+        return _UNREADABLE
+    found = _verdicts(rows, ledger)
+    if options.json:
+        lines = [json.dumps(verdict) for verdict in found]
+    else:
+        lines = [_line(verdict) for verdict in found] or [f"no marked row among {len(rows)} host-written texts"]
+    sys.stdout.buffer.write("".join(line + "\n" for line in lines).encode(errors="backslashreplace"))
+    sys.stdout.buffer.flush()
+    return 0
+
+
+def _verdicts(rows: Sequence[_Row], ledger: Ledger | None) -> list[dict[str, Any]]:
+    return [
+        {
+            "line": rows[sighting.row].line,
+            "text": rows[sighting.row].part,
+            "key": sighting.key,
+            "version": sighting.version,
+            "verdict": sighting.verdict.value,
+        }
+        for sighting in explain([row.text for row in rows], ledger)
+    ]
+
+
+def _line(verdict: dict[str, Any]) -> str:
+    where = f"line {verdict['line']}, text {verdict['text']}"
+    claim = "(marker not readable)" if verdict["key"] is None else f"{verdict['key']}@{verdict['version']}"
+    return f"{where}: {verdict['verdict']:<9} {claim}"
+
+
+def _rows(content: str, wire: str) -> Iterator[_Row]:
+    # Lines end at `\n` alone: other separators are ordinary characters of JSON strings.
+    for number, line in enumerate(content.split("\n"), 1):
+        if line.strip():
+            for part, text in enumerate(_texts(line, number, wire), 1):
+                yield _Row(number, part, text)
+
+
+def _texts(line: str, number: int, wire: str) -> Iterator[str]:
+    if wire in _WIRES:
+        return _WIRES[wire]().host_texts([_message(line, number)])
+    try:
+        return host_texts(load_transcript(line))
+    except ToolDialectError as error:
+        raise GateError(str(error).replace("line 1", f"line {number}", 1)) from None
+
+
+def _message(line: str, number: int) -> dict[str, Any]:
+    try:
+        message = read_json(line)
+    except ValueError as error:
+        raise GateError(f"line {number} is not JSON: {error}") from None
+    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
+        raise GateError(f"line {number} is no message of this wire: an object with a role is wanted")
+    if not isinstance(message.get("content"), str | list | None):
+        raise GateError(f"line {number} is no message of this wire: its content is neither text nor a list of parts")
+    return message
+
+
+def _read(file: str) -> str:
+    # Bytes, so that neither the locale nor newline translation touches a row.
+    content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
+    return content.decode("utf-8-sig")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m tooldialect.gate", description=__doc__)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    scan = commands.add_parser("scan", help="the keys, versions and verdicts of a transcript's marked rows")
+    scan.add_argument("file", metavar="FILE", help="JSON Lines, one entry or message a line; - is stdin")
+    scan.add_argument(
+        "--wire",
+        choices=["transcript", *_WIRES],
+        default="transcript",
+        help="what a line is: an entry of dump_transcript (default) or a message of this provider",
+    )
+    scan.add_argument("--secret-file", metavar="SECRET", help="verify with the SignedLedger secret in this file")
+    scan.add_argument("--json", action="store_true", help="one JSON object per key of a marked row")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())
