@@ -21,7 +21,7 @@ from rich.text import Text
 from .scenes import SCENES
 from .servers import ServerError, serving
 from .stage import Check, Scene, play
-from .timeline import GateLog, Timeline
+from .timeline import LONGEST, GateLog, Timeline
 from .ways import Way, all_ways
 
 _WIDTH = 120
@@ -36,7 +36,7 @@ def main(arguments: Sequence[str] | None = None, ways: Sequence[Way] | None = No
     # Where nobody looks on a terminal the lines are as long as they are on a wide one.
     is_terminal = sys.stdout.isatty()
     console = Console(force_terminal=is_terminal, width=None if is_terminal else _WIDTH, highlight=False)
-    timeline = Timeline(Console(quiet=True) if options.quiet else console)
+    timeline = Timeline(Console(quiet=True) if options.quiet else console, None if options.full else LONGEST)
     log = logging.getLogger("tooldialect.gate")
     log.propagate = False
     log.addHandler(GateLog(timeline))
@@ -80,6 +80,7 @@ def _parser(ways: Sequence[Way]) -> argparse.ArgumentParser:
     parser.add_argument("--scene", choices=[scene.name for scene in SCENES], help="one scene alone")
     parser.add_argument("--dialect", choices=sorted({way.dialect.name for way in ways}), help="one dialect alone")
     parser.add_argument("--quiet", action="store_true", help="the table alone")
+    parser.add_argument("--full", action="store_true", help="long texts as they are")
     return parser
 
 

@@ -58,7 +58,7 @@ class Host:
 
     async def _work(self, run: GateRun, history: History, model: Model) -> str:
         while True:
-            history = self.context(history)
+            history = self._managed(history)
             request = await run.aencode(history, self.dialect, self.wire, TOOLS)
             self.timeline.request(len(self.wire.messages(request)), run.present)
             reply = self.dialect.parse_response(self.wire.decode(model.complete(request), TOOLS))
@@ -71,6 +71,11 @@ class Host:
             results = self.dialect.format_results([outcome for _, outcome in answers])
             history += results
             self.timeline.results(results, answers)
+
+    def _managed(self, history: History) -> History:
+        managed = self.context(history)
+        self.timeline.rewritten([entry for entry in managed if entry not in history])
+        return managed
 
     async def _answer(self, run: GateRun, call: ParsedToolCall) -> tuple[str, ToolOutcome]:
         """The outcome of a call, and who wrote it."""

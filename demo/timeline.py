@@ -17,7 +17,7 @@ from tooldialect.gate import Decision, Reason
 
 from .model import MARKER
 
-_LONGEST = 220
+LONGEST = 320
 _COLOURS = {"host": "cyan", "model": "magenta", "server": "green", "gate": "yellow"}
 _WHY = {
     Reason.PRESENT: "the contract is in context",
@@ -42,10 +42,11 @@ class GateLog(logging.Handler):
 
 
 class Timeline:
-    """Writes to `console` as it happens."""
+    """Writes to `console` as it happens; texts of more than `longest` characters are shortened."""
 
-    def __init__(self, console: Console) -> None:
+    def __init__(self, console: Console, longest: int | None = LONGEST) -> None:
         self._console = console
+        self._longest = longest
         self._depth = 0
 
     def title(self, title: str, way: str, story: str) -> None:
@@ -69,6 +70,15 @@ class Timeline:
 
     def sub_agent(self, task: str) -> None:
         self._line("host", "delegates", f"to a sub-agent: {task}", style="bold green")
+
+    def rewritten(self, entries: Iterable[TranscriptEntry]) -> None:
+        """What the context managers put in place of what was there."""
+        for entry in entries:
+            texts = [entry.content] if isinstance(entry, ChatMessage) else []
+            if isinstance(entry, ToolResultBatch):
+                texts = [result.content for result in entry.results]
+            for text in texts:
+                self._line("host", "rewrites", text, style="dim")
 
     def request(self, messages: int, present: Iterable[str]) -> None:
         credited = ", ".join(sorted(present)) or "none"
@@ -122,15 +132,17 @@ class Timeline:
         grid.add_column(width=9, no_wrap=True)
         grid.add_column(overflow="fold")
         indent = "    " * self._depth
-        grid.add_row(
-            Text(indent + author, style=_COLOURS.get(author, "")), Text(role, style="dim"), Text(_shown(text), style)
-        )
+        shown = Text(self._shown(text, role), style)
+        grid.add_row(Text(indent + author, style=_COLOURS.get(author, "")), Text(role, style="dim"), shown)
         self._console.print(grid)
 
-
-def _shown(text: str) -> str:
-    lines = "\n".join(line for line in text.split("\n") if line.strip())
-    if len(text) <= _LONGEST:
-        return lines
-    alone = " alone in its message, from byte 0" if text.startswith(MARKER) else ""
-    return f"{lines[:_LONGEST]}… ({len(text):,} characters{alone})"
+    def _shown(self, text: str, role: str) -> str:
+        if self._longest is None:
+            return text
+        lines = "\n".join(line for line in text.split("\n") if line.strip())
+        # The prompt is the same in every scene.
+        longest = self._longest if role != "system" else self._longest // 4
+        if len(lines) <= longest:
+            return lines
+        alone = " alone in its message, from byte 0" if text.startswith(MARKER) else ""
+        return f"{lines[:longest].rstrip()}… ({len(text):,} characters{alone})"
