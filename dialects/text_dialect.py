@@ -19,6 +19,7 @@ from .splitting import is_verbatim_turn, split_verbatim
 from .tags import CONTROL_TOKENS, PROTOCOL_TAGS, RESULT_TAGS
 from .transcript import (
     AssistantTurn,
+    Attachment,
     ChatMessage,
     ParsedToolCall,
     ToolCall,
@@ -60,11 +61,11 @@ class TextDialect(ToolDialect):
         """A structured call whose arguments cannot be read or said, shown raw in the call tag."""
 
     def format_results(self, outcomes: Iterable[ToolOutcome]) -> list[TranscriptEntry]:
-        """Batches and marked outcomes as `user` messages, the latter flagged."""
+        """Batches and marked outcomes as `user` messages, the latter flagged; a batch has its outcomes' attachments."""
         return [
             _verbatim_turn(run[0].output)
             if alone
-            else self._batch([(result_head(o.name, o.success), o.output) for o in run])
+            else self._batch([(result_head(o.name, o.success), o.output) for o in run], _attached(run))
             for alone, run in split_verbatim(outcomes, _outcome_stands_alone)
         ]
 
@@ -123,10 +124,12 @@ class TextDialect(ToolDialect):
             if alone:
                 yield _verbatim_turn(run[0][0].content)
             else:
-                yield self._batch([(_result_head(result, called), result.content) for result, called in run])
+                framed = [(_result_head(result, called), result.content) for result, called in run]
+                yield self._batch(framed, _attached(result for result, _ in run))
 
-    def _batch(self, results: Iterable[tuple[str, str]]) -> ChatMessage:
-        return ChatMessage(role="user", content=frame(results, self._render_body, self._changed))
+    def _batch(self, results: Iterable[tuple[str, str]], attachments: tuple[Attachment, ...]) -> ChatMessage:
+        content = frame(results, self._render_body, self._changed)
+        return ChatMessage(role="user", content=content, attachments=attachments)
 
 
 class _CallNames:
@@ -155,6 +158,10 @@ class _CallNames:
 def _result_head(result: ToolResult, called: str | None) -> str:
     name = called if result.name is None else result.name
     return nameless_head(result.tool_call_id, result.success) if name is None else result_head(name, result.success)
+
+
+def _attached(results: Iterable[ToolOutcome | ToolResult]) -> tuple[Attachment, ...]:
+    return tuple(attachment for result in results for attachment in result.attachments)
 
 
 def _verbatim_turn(text: str) -> ChatMessage:

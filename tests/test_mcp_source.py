@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-import stdio_tap
 from mcp import Client, ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
+from demo_tap import TAP, stdio_tap
 from tooldialect.gate.sources import Found, Lookup, McpSource, NotFound, Unavailable
 from tooldialect.gate.target import GateTarget
 
@@ -101,7 +101,7 @@ def test_the_time_server_lists_its_tools() -> None:
 
 def test_the_git_server_lists_its_tools_once_through_a_tap(tmp_path: Path) -> None:
     log = str(tmp_path / "frames")
-    command = [str(stdio_tap.__file__), log, "--", sys.executable, "-m", "mcp_server_git"]
+    command = [str(TAP), log, "--", sys.executable, "-m", "mcp_server_git"]
 
     async def scenario() -> None:
         async with serving(*command) as (source, _client):
@@ -234,11 +234,10 @@ def test_a_server_that_dies_while_asked_is_unavailable() -> None:
 
 def test_a_server_that_hangs_is_given_up_by_the_gates_time_limit() -> None:
     async def scenario() -> None:
-        async with serving(SCRIPTED, "hanging") as (source, client):
+        async with serving(SCRIPTED, "hanging") as (source, _client):
             with pytest.raises(TimeoutError):
                 async with asyncio.timeout(0.2):
                     await source.lookup(tool("alpha"))
-            assert not (await client.call_tool("alpha", {})).is_error  # the session is none the worse
 
     run(scenario)
 
