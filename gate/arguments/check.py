@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections import OrderedDict
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
 from threading import Lock
-from typing import Any
+from typing import Any, NamedTuple
 
 from tooldialect.dialects.call_arguments import read_arguments
 from tooldialect.dialects.text import clean_json
@@ -14,16 +13,16 @@ from tooldialect.dialects.text import clean_json
 from ..contract import Contract
 from .budget import Budget, measure
 from .descent import MAX_VIOLATIONS, Descent, Violation, step
-from .engine import Engine, Unjudged
+from .engine import REFUSALS, Engine, Unjudged, compiled
 from .lenience import adjusted
 from .names import known_names
 from .schema import Schema
+from .sufficient import sufficient
 
 _MAX_CACHED = 256
 
 
-@dataclass(frozen=True, slots=True)
-class ArgumentCheck:
+class ArgumentCheck(NamedTuple):
     """`arguments` is the effective value to execute; `violations`, 32 at most, is empty where
     it satisfies the contract. `complete` is false where something in the contract or the
     arguments could not be checked: that part counts as satisfied."""
@@ -42,8 +41,27 @@ class _Checker:
         self.schema = Schema(contract.input_schema, required, injected)
         self.engine = Engine(self.schema)
         self.names, self.closed = known_names(self.schema.root)
+        self.passes = self._shortcut()
+
+    def _shortcut(self) -> Callable[[dict[str, Any]], bool]:
+        """Whether arguments satisfy the contract for sure; false says nothing."""
+        found = sufficient(self.schema.root)
+        if found is None:
+            return lambda arguments: False
+        passes, root, is_valid = compiled(found.document), self.schema.root, self.engine.is_valid
+        if found.alone:
+            return passes
+        return lambda arguments: passes(arguments) and is_valid(root, arguments)
 
     def check(self, arguments: dict[str, Any]) -> ArgumentCheck:
+        try:
+            if self.passes(arguments) and (not self.closed or self.names.issuperset(arguments)):
+                return ArgumentCheck(arguments, (), self.schema.complete)
+        except (Unjudged, *REFUSALS):
+            pass
+        return self._check_in_full(arguments)
+
+    def _check_in_full(self, arguments: dict[str, Any]) -> ArgumentCheck:
         verdict = self._judge(arguments)
         if verdict:
             if not self.closed or self.names.issuperset(arguments):

@@ -19,6 +19,9 @@ _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 _MAX_COMPILED = 200_000
 
 
+REFUSALS = (ValueError, OverflowError, RecursionError)
+
+
 class Unjudged(Exception):
     """The engine cannot say: it does not take this schema or this value."""
 
@@ -44,7 +47,7 @@ class Engine:
             ask = node.validators[word] = self._compile(node, word)
         try:
             return bool(ask(value))
-        except (ValueError, OverflowError, RecursionError) as error:
+        except REFUSALS as error:
             raise Unjudged(str(error)) from None
 
     def _compile(self, node: Node, word: str) -> Any:
@@ -63,20 +66,20 @@ class Engine:
             definitions = {str(each.number): self._written[each.number] for each in nodes if each.hoisted}
             if definitions:
                 document["$defs"] = definitions
-        return _validator(document)
+        return compiled(document)
 
     def matches(self, pattern: str, name: str) -> bool:
         """Whether a key of `patternProperties` speaks of `name`."""
         ask = self._patterns.get(pattern)
         if ask is None:
-            ask = self._patterns[pattern] = _validator({"pattern": pattern})
+            ask = self._patterns[pattern] = compiled({"pattern": pattern})
         try:
             return bool(ask(name))
         except ValueError as error:
             raise Unjudged(str(error)) from None
 
 
-def _validator(document: dict[str, Any]) -> Any:
+def compiled(document: dict[str, Any]) -> Any:
     try:
         return jsonschema_rs.validator_for(
             {"$schema": _DIALECT, **document},
@@ -84,7 +87,7 @@ def _validator(document: dict[str, Any]) -> Any:
             validate_formats=False,
             offline=True,
         ).is_valid
-    except (ValueError, OverflowError, RecursionError):
+    except REFUSALS:
         return _refuse
 
 
