@@ -11,15 +11,13 @@ from typing import Any
 
 import jsonschema_rs
 
-from .keywords import PATTERN_OPTIONS
-from .schema import MAX_HEIGHT, Node, Schema, reachable
+from .node import MAX_HEIGHT, Node, reachable
+from .patterns import PATTERN_OPTIONS, is_refusal
+from .schema import Schema
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # Subschemas compiled for one contract, all its parts together.
 _MAX_COMPILED = 200_000
-
-
-REFUSALS = (ValueError, OverflowError, RecursionError)
 
 
 class Unjudged(Exception):
@@ -47,7 +45,9 @@ class Engine:
             ask = node.validators[word] = self._compile(node, word)
         try:
             return bool(ask(value))
-        except REFUSALS as error:
+        except BaseException as error:
+            if not is_refusal(error):
+                raise
             raise Unjudged(str(error)) from None
 
     def _compile(self, node: Node, word: str) -> Any:
@@ -75,11 +75,15 @@ class Engine:
             ask = self._patterns[pattern] = compiled({"pattern": pattern})
         try:
             return bool(ask(name))
-        except ValueError as error:
+        except BaseException as error:
+            if not is_refusal(error):
+                raise
             raise Unjudged(str(error)) from None
 
 
 def compiled(document: dict[str, Any]) -> Any:
+    """The question whether a value satisfies a schema document; one that raises ValueError where
+    the engine does not take the schema."""
     try:
         return jsonschema_rs.validator_for(
             {"$schema": _DIALECT, **document},
@@ -87,7 +91,9 @@ def compiled(document: dict[str, Any]) -> Any:
             validate_formats=False,
             offline=True,
         ).is_valid
-    except REFUSALS:
+    except BaseException as error:
+        if not is_refusal(error):
+            raise
         return _refuse
 
 

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 from .budget import ENGINE_PAIRS
 from .keywords import ARRAY, OBJECT
-from .schema import Node
+from .node import Node
 
 # Containers that are met once, and those inside a list or a map: the first that fits is taken.
 _SIZES = ((100_000, 64), (20_000, 32), (2_000, 16), (200, 8))
@@ -143,7 +143,9 @@ def _suits(node: Node) -> bool:
     if "patternProperties" in node.named or node.asserts.get("uniqueItems") or not _UNSUITED_PARTS.isdisjoint(node.one):
         return False
     options = [*node.asserts.get("enum", ()), *([node.asserts["const"]] if "const" in node.asserts else ())]
-    return not any(type(option) in (dict, list) or (type(option) is str and len(option) > _MAX_TEXT) for option in options)
+    return not any(
+        type(option) in (dict, list) or (type(option) is str and len(option) > _MAX_TEXT) for option in options
+    )
 
 
 def _without_conditions(node: Node) -> bool:
