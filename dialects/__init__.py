@@ -37,7 +37,7 @@ from .transcript import (
     ToolSpec,
     TranscriptEntry,
 )
-from .wires import AnthropicWire, OpenAIChatWire, PlainChatWire, ToolIssue, Wire
+from .wires import AnthropicWire, BedrockWire, GeminiWire, OpenAIChatWire, PlainChatWire, ToolIssue, Wire
 from .xml import XmlDialect
 
 __all__ = [
@@ -45,8 +45,10 @@ __all__ = [
     "AnthropicWire",
     "AssistantTurn",
     "Attachment",
+    "BedrockWire",
     "CallFormat",
     "ChatMessage",
+    "GeminiWire",
     "MissingExtraError",
     "ModelResponse",
     "NativeDialect",

@@ -6,6 +6,7 @@ field is asked for by name.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -36,9 +37,11 @@ def fields(source: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON-like data, SDK objects at any depth made dicts."""
+    """The value as JSON-like data, SDK objects at any depth made dicts, bytes base64 text."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode()
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -78,9 +81,9 @@ def text_parts(content: Any) -> Iterator[str]:
                 yield text
 
 
-def message_list(messages: Any) -> Iterator[Any]:
-    """The messages of a request, of a list of them, or of any iterable."""
-    inner = field(messages, "messages", None)
+def message_list(messages: Any, key: str = "messages") -> Iterator[Any]:
+    """The messages of a request (under `key`), of a list of them, or of any iterable."""
+    inner = field(messages, key, None)
     if inner is not None:
         messages = inner
     if isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, Mapping)):
