@@ -36,7 +36,16 @@ from .transcript import (
     ToolSpec,
     TranscriptEntry,
 )
-from .wires import AnthropicWire, OpenAIChatWire, PlainChatWire, ToolIssue, Wire
+from .wires import (
+    AnthropicWire,
+    LangChainWire,
+    MistralWire,
+    OpenAIChatWire,
+    OpenAIResponsesWire,
+    PlainChatWire,
+    ToolIssue,
+    Wire,
+)
 from .xml import XmlDialect
 
 __all__ = [
@@ -45,10 +54,13 @@ __all__ = [
     "AssistantTurn",
     "CallFormat",
     "ChatMessage",
+    "LangChainWire",
     "MissingExtraError",
+    "MistralWire",
     "ModelResponse",
     "NativeDialect",
     "OpenAIChatWire",
+    "OpenAIResponsesWire",
     "PFormatDialect",
     "ParsedResponse",
     "ParsedToolCall",
