@@ -2,10 +2,21 @@ from __future__ import annotations
 
 import pytest
 
+import langchain_rules
+import mistral_rules
+import responses_rules
+from responses_judge import check_responses
 from sdk_types import check_anthropic, check_openai
 from wire_rules import REJECTED
 
-SAMPLES = [(checker, rule, sample) for checker, samples in REJECTED.items() for rule, sample in samples.items()]
+CHECKERS = {
+    **REJECTED,
+    responses_rules.responses_faults: responses_rules.REJECTED,
+    mistral_rules.mistral_faults: mistral_rules.REJECTED,
+    mistral_rules.faults_before_v7: mistral_rules.REJECTED_BEFORE_V7,
+    langchain_rules.langchain_faults: langchain_rules.REJECTED,
+}
+SAMPLES = [(checker, rule, sample) for checker, samples in CHECKERS.items() for rule, sample in samples.items()]
 
 
 @pytest.mark.parametrize(("checker", "rule", "sample"), SAMPLES, ids=[rule for _, rule, _ in SAMPLES])
@@ -19,6 +30,10 @@ def test_each_rule_rejects_its_sample(checker, rule, sample):
         (check_openai, {"messages": [{"role": "user", "content": "x", "is_error": True}]}),
         (check_openai, {"messages": [{"role": "assistant", "content": None, "tool_calls": [{"id": 1}]}]}),
         (check_openai, {"messages": [], "system": "x"}),
+        (check_responses, {"input": [{"role": "user", "content": "x", "odd": 1}]}),
+        (check_responses, {"input": [{"role": "tool", "content": "x"}]}),
+        (check_responses, {"input": [{"type": "function_call_output", "call_id": "a", "output": 1}]}),
+        (check_responses, {"input": [{"type": "reasoning", "id": "rs", "summary": [{"type": "odd", "text": "x"}]}]}),
         (check_anthropic, {"messages": [{"role": "user", "content": [{"type": "text", "text": "x", "odd": 1}]}]}),
         (
             check_anthropic,

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import base64
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -69,15 +69,15 @@ def items(value: Any, what: str) -> list[Any]:
     return list(value)
 
 
-def text_parts(content: Any) -> Iterator[str]:
-    """Each text of a content field, a string or a list of parts; parts that are not text are skipped."""
+def text_parts(content: Any, kinds: Container[str] = ("text",)) -> Iterator[str]:
+    """Each text of a content field, a string or a list of parts; parts of other kinds are skipped."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, Iterable) and not isinstance(content, (bytes, Mapping)):
         for part in content:
             if isinstance(part, str):
                 yield part
-            elif field(part, "type", "text") == "text" and isinstance(text := field(part, "text"), str):
+            elif field(part, "type", "text") in kinds and isinstance(text := field(part, "text"), str):
                 yield text
 
 
