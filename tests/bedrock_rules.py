@@ -91,7 +91,9 @@ def use(id_="a", input_=None):
 
 
 def result(id_="a", *content, **fields):
-    return {"toolResult": {"toolUseId": id_, "content": list(content) or [{"text": "x"}], "status": "success", **fields}}
+    return {
+        "toolResult": {"toolUseId": id_, "content": list(content) or [{"text": "x"}], "status": "success", **fields}
+    }
 
 
 def reasoning(**text):

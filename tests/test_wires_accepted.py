@@ -9,6 +9,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from bedrock_judge import check_bedrock
+from bedrock_rules import bedrock_faults
+from gemini_judge import check_gemini
+from gemini_rules import gemini_faults
 from langchain_judge import check_langchain
 from langchain_rules import langchain_faults
 from mistral_judge import BEFORE_V7, SINCE_V7, check_mistral
@@ -20,6 +24,8 @@ from strategies_histories import ARGUMENTS, ODD_IDS, ODD_NAMES, TEXTS, damaged, 
 from tooldialect.dialects import ChatMessage, ToolResultBatch, ToolSpec, get_dialect
 from tooldialect.dialects.wires import (
     AnthropicWire,
+    BedrockWire,
+    GeminiWire,
     LangChainWire,
     MistralWire,
     OpenAIChatWire,
@@ -53,6 +59,9 @@ WIRES = [
     MistralWire(),
     MistralWire(text_with_calls=False),
     LangChainWire(),
+    GeminiWire(),
+    BedrockWire(),
+    BedrockWire(results_alone=True, status=False),
 ]
 
 
@@ -97,6 +106,23 @@ def test_langchain_takes_every_replayed_history(history, tools, dialect):
     request = LangChainWire().encode(dialect.replay(history), tools)
     check_langchain(request)
     assert not list(langchain_faults(request).count())
+
+
+@given(HISTORIES, TOOLS, DIALECTS)
+@settings(max_examples=120)
+def test_gemini_takes_every_replayed_history(history, tools, dialect):
+    request = GeminiWire().encode(dialect.replay(history), tools)
+    check_gemini(request)
+    assert not list(gemini_faults(request).count())
+
+
+@given(HISTORIES, TOOLS, DIALECTS, st.booleans())
+@settings(max_examples=120)
+def test_bedrock_takes_every_replayed_history(history, tools, dialect, plain):
+    wire = BedrockWire(results_alone=plain, status=not plain)
+    request = wire.encode(dialect.replay(history), tools)
+    check_bedrock(request)
+    assert not list(bedrock_faults(request, results_alone=plain, status=not plain).count())
 
 
 @given(HISTORIES, DIALECTS)
@@ -163,8 +189,8 @@ def pieces(messages):
     """The parts a provider caches by, in order: blocks where there are blocks, text before its last join."""
     parts = []
     for message in messages:
-        content = message.get("content")
-        rest = {key: value for key, value in message.items() if key != "content"}
+        content = message.get("content", message.get("parts"))
+        rest = {key: value for key, value in message.items() if key not in {"content", "parts"}}
         texts = content if isinstance(content, list) else (content or "").split("\n\n")
         parts += [(json.dumps(rest), json.dumps(text)) for text in texts]
     return parts
