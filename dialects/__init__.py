@@ -37,7 +37,18 @@ from .transcript import (
     ToolSpec,
     TranscriptEntry,
 )
-from .wires import AnthropicWire, OpenAIChatWire, PlainChatWire, ToolIssue, Wire
+from .wires import (
+    AnthropicWire,
+    BedrockWire,
+    GeminiWire,
+    LangChainWire,
+    MistralWire,
+    OpenAIChatWire,
+    OpenAIResponsesWire,
+    PlainChatWire,
+    ToolIssue,
+    Wire,
+)
 from .xml import XmlDialect
 
 __all__ = [
@@ -45,12 +56,17 @@ __all__ = [
     "AnthropicWire",
     "AssistantTurn",
     "Attachment",
+    "BedrockWire",
     "CallFormat",
     "ChatMessage",
+    "GeminiWire",
+    "LangChainWire",
     "MissingExtraError",
+    "MistralWire",
     "ModelResponse",
     "NativeDialect",
     "OpenAIChatWire",
+    "OpenAIResponsesWire",
     "PFormatDialect",
     "ParsedResponse",
     "ParsedToolCall",

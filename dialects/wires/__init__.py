@@ -2,8 +2,24 @@
 
 from .anthropic import AnthropicWire
 from .base import Wire
+from .bedrock import BedrockWire
+from .gemini import GeminiWire
+from .langchain import LangChainWire
+from .mistral import MistralWire
 from .openai_chat import OpenAIChatWire
+from .openai_responses import OpenAIResponsesWire
 from .plain_chat import PlainChatWire
 from .tool_specs import ToolIssue
 
-__all__ = ["AnthropicWire", "OpenAIChatWire", "PlainChatWire", "ToolIssue", "Wire"]
+__all__ = [
+    "AnthropicWire",
+    "BedrockWire",
+    "GeminiWire",
+    "LangChainWire",
+    "MistralWire",
+    "OpenAIChatWire",
+    "OpenAIResponsesWire",
+    "PlainChatWire",
+    "ToolIssue",
+    "Wire",
+]

@@ -19,7 +19,7 @@ from ..transcript import (
     ToolSpec,
     TranscriptEntry,
 )
-from .anthropic_turn import LONGEST_NAME, NAMESPACE, assistant_blocks, kept_blocks
+from .anthropic_turn import LONGEST_NAME, NAMESPACE, SPELLING, assistant_blocks
 from .arguments import reported_arguments
 from .attached import is_image, is_sent_or_fetched, left_out
 from .base import Wire
@@ -30,6 +30,7 @@ from .layout import Cycle, Stray, lay_out
 from .reply import field, fields, items, message_list, text_parts
 from .tool_names import original_names, wire_name
 from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .turns import Turns
 
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _TRUNCATED = ("max_tokens", "model_context_window_exceeded")
@@ -50,7 +51,7 @@ class AnthropicWire(Wire):
         whose content is exactly its text (a text block of it, where the result has attachments),
         a user text a block of its own."""
         system: list[dict[str, Any]] = []
-        turns = _Turns()
+        turns = Turns(_text(OPENING_USER), lambda block: block["type"] == "tool_result")
         for item in lay_out(entries, WireIds(lambda id_: _ID.fullmatch(id_) is not None, request_wide=True)):
             if isinstance(item, Cycle):
                 turns.add("assistant", assistant_blocks(item))
@@ -63,7 +64,7 @@ class AnthropicWire(Wire):
                     system += texts
                 else:
                     turns.add("user", texts + _attached(item.attachments))
-        request: dict[str, Any] = {"messages": turns.finish()}
+        request: dict[str, Any] = {"messages": _without_space_at_the_end(turns.finish())}
         if system:
             request["system"] = system
         prepared, issues = prepare_tools(tools)
@@ -94,13 +95,12 @@ class AnthropicWire(Wire):
         calls = tuple(_call(block, names, taken) for block in blocks if block.get("type") == "tool_use")
         texts = _strings(blocks, "text", "text")
         thoughts = _strings(blocks, "thinking", "thinking")
-        kept = kept_blocks(blocks)
         return ModelResponse(
             text="".join(texts) if texts else None,
             tool_calls=calls,
             reasoning_content="\n\n".join(thoughts) if thoughts else None,
             truncated=field(response, "stop_reason") in _TRUNCATED,
-            metadata={NAMESPACE: {"content": kept}} if kept else None,
+            metadata=SPELLING.kept(blocks),
         )
 
     def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
@@ -130,35 +130,13 @@ class AnthropicWire(Wire):
         return wire_name(name, LONGEST_NAME)
 
 
-class _Turns:
-    """Messages under construction: neighbours of one role become one."""
-
-    def __init__(self) -> None:
-        self._messages: list[dict[str, Any]] = []
-
-    def add(self, role: str, blocks: list[dict[str, Any]]) -> None:
-        if not blocks:
-            return
-        if not self._messages and role == "assistant":
-            self.add("user", [_text(OPENING_USER)])
-        if self._messages and self._messages[-1]["role"] == role:
-            self._messages[-1]["content"].extend(blocks)
-        else:
-            self._messages.append({"role": role, "content": list(blocks)})
-
-    def finish(self) -> list[dict[str, Any]]:
-        for message in self._messages:
-            if message["role"] == "user":
-                message["content"].sort(key=lambda block: block["type"] != "tool_result")
-        self._trim_end()
-        return self._messages
-
-    def _trim_end(self) -> None:
-        """A final assistant turn is a beginning for the model to go on from: no white space at its end."""
-        if self._messages and self._messages[-1]["role"] == "assistant":
-            last = self._messages[-1]["content"][-1]
-            if last["type"] == "text":
-                self._messages[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
+def _without_space_at_the_end(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A final assistant turn is a beginning for the model to go on from: no white space at its end."""
+    if messages and messages[-1]["role"] == "assistant":
+        last = messages[-1]["content"][-1]
+        if last["type"] == "text":
+            messages[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
+    return messages
 
 
 def _text(text: str) -> dict[str, Any]:

@@ -35,7 +35,7 @@ def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> Mod
     return ModelResponse(
         text=_text(message),
         tool_calls=tuple(calls),
-        reasoning_content=_first_string(message, "reasoning_content", "reasoning"),
+        reasoning_content=_first_string(message, "reasoning_content", "reasoning") or _thoughts(message),
         truncated=field(choice, "finish_reason") == "length",
         metadata={namespace: kept} if kept else None,
     )
@@ -61,6 +61,15 @@ def _text(message: Any) -> str | None:
 
 def _refusals(parts: Any) -> list[str]:
     return [text for part in parts if isinstance(text := field(part, "refusal"), str)]
+
+
+def _thoughts(message: Any) -> str | None:
+    """What Mistral keeps in `thinking` parts of the content, a text or a list of text parts."""
+    content = field(message, "content")
+    if not isinstance(content, (list, tuple)):
+        return None
+    said = ["".join(text_parts(field(part, "thinking"))) for part in content if field(part, "type") == "thinking"]
+    return "\n\n".join(said) if said else None
 
 
 def _first_string(source: Any, *names: str) -> str | None:

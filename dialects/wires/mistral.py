@@ -1,0 +1,185 @@
+"""Mistral's chat completions.
+
+Sources: validators, normalizers and tokenizers of `mistral_common` 1.13; the hosted API refused
+a user turn right after a tool turn (code 3230) at least until December 2025.
+"""
+
+from __future__ import annotations
+
+import re
+import string
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from hashlib import blake2b
+from typing import Any, ClassVar
+
+import jsonschema_rs
+
+from ..splitting import is_verbatim_turn
+from ..transcript import ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
+from .arguments import argument_text
+from .base import Wire
+from .chat_messages import function_tools, host_texts_of
+from .chat_reply import read_chat_reply
+from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
+from .ids import WireIds
+from .layout import Cycle, Stray, lay_out
+from .tool_names import original_names, wire_name
+from .tool_specs import PreparedTool, ToolIssue, prepare_tools, report_issues
+
+_ID = re.compile(r"[a-zA-Z0-9]{9}")
+_DIGITS = string.digits + string.ascii_lowercase
+_DRAFT = "http://json-schema.org/draft-07/schema#"
+
+Message = dict[str, Any]
+
+
+class MistralWire(Wire):
+    """Call ids become nine letters or digits where they are not. A fixed assistant turn stands
+    between a tool turn and a user turn, and between a verbatim user text and its user
+    neighbours. System texts go first. A final assistant text is a beginning that the model
+    goes on from (`prefix`). Reasoning is not sent: older models refuse it.
+
+    `text_with_calls=False`: for models of the tokenizers v2 and v3, which refuse text and calls
+    in one assistant turn; the text gets a turn of its own, a fixed user turn behind it.
+
+    There is no failure flag: a failed output's own words must tell. What Mistral changes before
+    the model sees it: neighbours of one role are joined with a blank line. Up to v3 a result that
+    is JSON is written anew (`1e3` becomes `1000.0`; repeated keys go), so a marked output must not
+    be a JSON document, and the system texts stand in front of the last user text (in v1 the
+    first). Arguments of calls are written anew in every version.
+    """
+
+    name: ClassVar[str] = "mistral"
+
+    def __init__(self, *, text_with_calls: bool = True) -> None:
+        self._text_with_calls = text_with_calls
+
+    def encode(self, entries: Iterable[TranscriptEntry], tools: Sequence[ToolSpec] = ()) -> dict[str, Any]:
+        """`messages`, and `tools` where there are some. A tool result is a message whose content
+        is exactly its text."""
+        request: dict[str, Any] = {"messages": self._messages(entries)}
+        prepared, issues = _prepare(tools)
+        report_issues(issues)
+        if prepared:
+            request["tools"] = function_tools(prepared, wire_name)
+        return request
+
+    def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
+        """The first choice of a chat completion. Raises WireError for what is none."""
+        return read_chat_reply(response, original_names(tool.name for tool in tools), self.name)
+
+    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        conversation: list[dict[str, Any]] = request["messages"]
+        return conversation
+
+    def host_texts(self, messages: Any) -> Iterator[str]:
+        return host_texts_of(messages)
+
+    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
+        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
+        return _prepare(tools)[1]
+
+    def tool_name(self, name: str) -> str:
+        """The tool's name in a request, for fields such as `tool_choice`."""
+        return wire_name(name)
+
+    def _messages(self, entries: Iterable[TranscriptEntry]) -> list[Message]:
+        system: list[Message] = []
+        turns = _Turns()
+        ids = WireIds(lambda id_: _ID.fullmatch(id_) is not None, request_wide=False, mint=_nine)
+        for item in lay_out(entries, ids):
+            if isinstance(item, Cycle):
+                self._cycle(item, turns)
+            elif isinstance(item, Stray):
+                turns.add(_result(item.id, item.result.name, item.result.content))
+            elif is_blank(item.content):
+                continue
+            elif item.role == "system":
+                system.append({"role": "system", "content": str(item.content)})
+            else:
+                turns.add_user(item)
+        return system + turns.finish()
+
+    def _cycle(self, cycle: Cycle, turns: _Turns) -> None:
+        text = None if is_blank(cycle.turn.text) else str(cycle.turn.text)
+        if not cycle.turn.tool_calls:
+            if text is not None:
+                turns.add({"role": "assistant", "content": text})
+            return
+        if not self._text_with_calls:
+            if text is not None:
+                turns.add({"role": "assistant", "content": text})
+            if turns.last_role == "assistant":
+                turns.add({"role": "user", "content": OPENING_USER})
+            text = None
+        calls = [
+            {
+                "id": wire_id,
+                "type": "function",
+                "function": {"name": wire_name(call.name), "arguments": argument_text(call.arguments)},
+            }
+            for wire_id, call in zip(cycle.ids, cycle.turn.tool_calls, strict=True)
+        ]
+        turns.add({"role": "assistant", "content": text, "tool_calls": calls})
+        names = {wire_id: call.name for wire_id, call in zip(cycle.ids, cycle.turn.tool_calls, strict=True)}
+        for wire_id, result in cycle.answers:
+            turns.add(_result(wire_id, names[wire_id], result.content))
+
+
+class _Turns:
+    """Messages under construction, with the fixed turns that must stand between them."""
+
+    def __init__(self) -> None:
+        self._messages: list[Message] = []
+        self._alone = False
+
+    @property
+    def last_role(self) -> str | None:
+        return self._messages[-1]["role"] if self._messages else None
+
+    def add(self, message: Message) -> None:
+        if not self._messages and message["role"] == "assistant":
+            self._messages.append({"role": "user", "content": OPENING_USER})
+        self._messages.append(message)
+        self._alone = False
+
+    def add_user(self, message: ChatMessage) -> None:
+        alone = is_verbatim_turn(message.content, message.trusted_verbatim)
+        if self.last_role == "tool" or (self.last_role == "user" and (alone or self._alone)):
+            self.add({"role": "assistant", "content": BETWEEN_USERS})
+        self.add({"role": "user", "content": str(message.content)})
+        self._alone = alone
+
+    def finish(self) -> list[Message]:
+        if self.last_role == "assistant" and not self._messages[-1].get("tool_calls"):
+            self._messages[-1] = {**self._messages[-1], "prefix": True}
+        return self._messages
+
+
+def _nine(turn: int, position: int, attempt: int) -> str:
+    number = int.from_bytes(blake2b(f"{turn}.{position}.{attempt}".encode(), digest_size=8).digest())
+    made = ""
+    for _ in range(9):
+        number, digit = divmod(number, len(_DIGITS))
+        made += _DIGITS[digit]
+    return made
+
+
+def _result(wire_id: str, name: str | None, content: str) -> Message:
+    named = {} if name is None else {"name": wire_name(name)}
+    return {"role": "tool", "tool_call_id": wire_id, **named, "content": shown_result(content)}
+
+
+def _prepare(tools: Iterable[ToolSpec]) -> tuple[list[PreparedTool], list[ToolIssue]]:
+    """Mistral judges schemas by draft 7, which gives words a meaning that later drafts took away."""
+    prepared, issues = prepare_tools(tools)
+    kept = []
+    for tool in prepared:
+        try:
+            jsonschema_rs.meta.validate({**tool.parameters, "$schema": _DRAFT})
+        except jsonschema_rs.ValidationError as error:
+            detail = f"its schema is none by draft 7: {str(error).splitlines()[0]}"
+            issues.append(ToolIssue(tool.name, detail, sent=False))
+        else:
+            kept.append(tool)
+    return kept, issues
