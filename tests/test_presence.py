@@ -206,7 +206,7 @@ def test_both_versions_in_context_are_credited_and_the_wanted_one_counts():
     assert credits(gate, old, new) == {key("send")}
     source[target("send")] = MAIL
     assert credits(gate, new) == set()
-    assert credits(gate, new, old) == {key("send")}
+    assert credits(gate, new, old) == credits(gate, old, new) == {key("send")}
 
 
 def test_one_string_in_place_of_many_is_refused():
@@ -223,3 +223,18 @@ def test_texts_may_come_from_a_generator():
         assert run.present == {key("send")}
         assert run.refresh([]) == set()
         assert run.present == set()
+
+
+def test_a_row_that_does_not_fit_its_token_is_hashed_once(monkeypatch):
+    hashed = []
+    genuine = presence_module.payload_digest
+
+    def counting(payload):
+        hashed.append(payload)
+        return genuine(payload)
+
+    monkeypatch.setattr(presence_module, "payload_digest", counting)
+    gate, _ = world()
+    for _ in range(3):
+        assert credits(gate, fake("x", token="0" * 16)) == set()
+    assert hashed == ["x"]

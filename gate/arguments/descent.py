@@ -11,11 +11,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from .budget import MAX_DEPTH, Budget
+from .budget import Budget
 from .engine import Engine, Unjudged
 from .keywords import json_type
 from .names import known_names
-from .schema import Node, Schema
+from .node import Node
+from .schema import Schema
+from .size import MAX_DEPTH
 
 MAX_VIOLATIONS = 32
 # Parts looked at in one check, about a million a second.
