@@ -9,6 +9,7 @@ from .errors import (
     ToolDialectError,
     TranscriptError,
     UnknownDialectError,
+    UnknownWireError,
     VerbatimError,
     WireError,
 )
@@ -48,6 +49,8 @@ from .wires import (
     PlainChatWire,
     ToolIssue,
     Wire,
+    available_wires,
+    wire_for,
 )
 from .xml import XmlDialect
 
@@ -87,11 +90,13 @@ __all__ = [
     "TranscriptEntry",
     "TranscriptError",
     "UnknownDialectError",
+    "UnknownWireError",
     "VerbatimError",
     "Wire",
     "WireError",
     "XmlDialect",
     "available_dialects",
+    "available_wires",
     "dump_transcript",
     "get_dialect",
     "host_texts",
@@ -99,4 +104,5 @@ __all__ = [
     "outcome_from_mcp",
     "render_catalogue",
     "repair_tool_cycles",
+    "wire_for",
 ]

@@ -6,6 +6,7 @@ from .bedrock import BedrockWire
 from .gemini import GeminiWire
 from .langchain import LangChainWire
 from .mistral import MistralWire
+from .named import available_wires, wire_for
 from .openai_chat import OpenAIChatWire
 from .openai_responses import OpenAIResponsesWire
 from .plain_chat import PlainChatWire
@@ -22,4 +23,6 @@ __all__ = [
     "PlainChatWire",
     "ToolIssue",
     "Wire",
+    "available_wires",
+    "wire_for",
 ]

@@ -21,7 +21,7 @@ from .chat_reply import call_id
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
-from .reply import field, fields, items, message_list, text_parts
+from .reply import field, fields, items, message_list, parts_of, text_parts
 from .tool_names import original_names, wire_name
 from .tool_specs import PreparedTool, ToolIssue, prepare_tools, report_issues
 from .turns import Turns
@@ -117,7 +117,7 @@ class BedrockWire(Wire):
     def host_texts(self, messages: Any) -> Iterator[str]:
         for message in message_list(messages):
             if field(message, "role") == "user":
-                for block in field(message, "content") or ():
+                for block in parts_of(field(message, "content")):
                     result = field(block, "toolResult")
                     yield from text_parts([block] if result is None else field(result, "content"))
 

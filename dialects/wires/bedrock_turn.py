@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from .arguments import argument_object
-from .blobs import Base64Text
+from .blobs import base64_text
 from .fixed_texts import is_blank
 from .kept_parts import PartSpelling
 from .layout import Cycle
@@ -101,7 +101,8 @@ def _sendable(block: Block) -> Block | None:
     reasoning = block["reasoningContent"]
     if not isinstance(reasoning, dict):
         return None
-    if isinstance(hidden := reasoning.get("redactedContent"), str):
-        return {"reasoningContent": {"redactedContent": Base64Text(hidden)}}
+    if "redactedContent" in reasoning:
+        hidden = base64_text(reasoning["redactedContent"])
+        return None if hidden is None else {"reasoningContent": {"redactedContent": hidden}}
     text = reasoning.get("reasoningText")
     return block if isinstance(text, dict) and text.get("signature") else None

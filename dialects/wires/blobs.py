@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import base64
+import binascii
 
 
 class Base64Text(str):
@@ -15,4 +15,15 @@ class Base64Text(str):
     __slots__ = ()
 
     def encode(self, encoding: str = "utf-8", errors: str = "strict") -> bytes:
-        return base64.b64decode(self)
+        return binascii.a2b_base64(self)
+
+
+def base64_text(value: object) -> Base64Text | None:
+    """The value, if it is base64 text."""
+    if not isinstance(value, str):
+        return None
+    try:
+        binascii.a2b_base64(str(value), strict_mode=True)
+    except ValueError:
+        return None
+    return Base64Text(value)

@@ -19,7 +19,7 @@ from .fixed_texts import OPENING_USER, is_blank, shown_result
 from .gemini_turn import LONGEST_NAME, NAME, NAMESPACE, SPELLING, Part, as_part, model_parts, said
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
-from .reply import field, items, message_list, text_parts
+from .reply import field, items, message_list, parts_of, text_parts
 from .tool_names import original_names, wire_name
 from .tool_specs import ToolIssue, prepare_tools, report_issues
 
@@ -117,7 +117,7 @@ class GeminiWire(Wire):
             if isinstance(content, str):
                 yield content
             elif field(content, "role") in _HOST_ROLES:
-                for part in field(content, "parts") or ():
+                for part in parts_of(field(content, "parts")):
                     if response := _either(part, "function_response"):
                         answer = field(response, "response")
                         yield from (text for key in ("output", "error") for text in _whole(field(answer, key)))

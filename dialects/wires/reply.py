@@ -81,10 +81,15 @@ def text_parts(content: Any, kinds: Container[str] = ("text",)) -> Iterator[str]
                 yield text
 
 
+def parts_of(content: Any) -> Iterator[Any]:
+    """The parts of a content field; none where it is no list of them."""
+    if isinstance(content, Iterable) and not isinstance(content, (str, bytes, Mapping)):
+        yield from content
+
+
 def message_list(messages: Any, key: str = "messages") -> Iterator[Any]:
     """The messages of a request (under `key`), of a list of them, or of any iterable."""
     inner = field(messages, key, None)
     if inner is not None:
         messages = inner
-    if isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, Mapping)):
-        yield from messages
+    yield from parts_of(messages)
