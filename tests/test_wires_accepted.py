@@ -148,6 +148,18 @@ def test_every_text_of_the_host_arrives_and_each_marked_one_is_a_unit(wire, hist
     assert all(count >= 0 for count in arrived.values())
 
 
+@pytest.mark.parametrize("wire", [OpenAIResponsesWire(), MistralWire(), LangChainWire()], ids=lambda wire: wire.name)
+@given(history=HISTORIES, dialect=DIALECTS)
+@settings(max_examples=40)
+def test_every_attachment_is_shown_or_named_once(wire, history, dialect):
+    replayed = dialect.replay(history)
+    items = wire.messages(wire.encode(replayed))
+    parts = [p for i in items for p in i.get("output", i.get("content")) or () if isinstance(p, dict)]
+    shown = [p for p in parts if p["type"] in {"input_image", "input_file", "image_url", "image", "file"}]
+    notes = [t for t in wire.host_texts(items) if t.startswith("(Attachments not shown: ")]
+    assert len(shown) + sum(note.count("/") for note in notes) == sum(map(len, attached(replayed)))
+
+
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 @given(history=healthy(**ODD), data=st.data())
 @settings(max_examples=40)
@@ -179,6 +191,14 @@ def host_written(history):
             yield from ((result.content, result.trusted_verbatim) for result in entry.results)
         elif isinstance(entry, ChatMessage) and entry.role in {"user", "tool"}:
             yield entry.content, entry.trusted_verbatim
+
+
+def attached(history):
+    for entry in history:
+        if isinstance(entry, ToolResultBatch):
+            yield from (result.attachments for result in entry.results)
+        elif isinstance(entry, ChatMessage):
+            yield entry.attachments
 
 
 def is_spoken_by_user(entry):

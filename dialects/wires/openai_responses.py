@@ -11,13 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
-from ..transcript import ChatMessage, ModelResponse, ToolCall, ToolSpec, TranscriptEntry
+from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
+from .attached import as_url, is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
 from .chat_reply import call_id
 from .fixed_texts import is_blank, shown_result
 from .ids import WireIds
-from .layout import Cycle, Stray, lay_out
+from .layout import Stray, lay_out
 from .openai_responses_turn import NAMESPACE, Item, assistant_items, item_text, kept_items
 from .reply import field, fields, items, json_or_none, message_list, text_parts
 from .tool_names import original_names, wire_name
@@ -36,7 +37,8 @@ class OpenAIResponsesWire(Wire):
     the calls; reasoning and what OpenAI's own tools did go back as they came, each directly
     before the item it led to.
 
-    There is no failure flag: a failed output's own words must tell.
+    There is no failure flag: a failed output's own words must tell. Images and PDF documents
+    stand in their result behind its text, which is then a part of its own.
     """
 
     name: ClassVar[str] = NAMESPACE
@@ -113,24 +115,62 @@ class OpenAIResponsesWire(Wire):
 
 def _items(entries: Iterable[TranscriptEntry]) -> Iterator[Item]:
     ids = WireIds(lambda id_: bool(id_.strip()) and len(id_) <= _LONGEST_ID, request_wide=True)
+    # Nothing may stand between the results of one turn, so what is said of them waits for their end.
+    waiting: list[Attachment] = []
     for item in lay_out(entries, ids):
+        if isinstance(item, Stray):
+            yield _result(item.id, item.result)
+            waiting += _others(item.result.attachments)
+            continue
+        yield from _said("user", left_out(waiting))
+        waiting = []
         if isinstance(item, ChatMessage):
-            if not is_blank(item.content):
-                yield {"role": _ROLES[item.role], "content": str(item.content)}
-        elif isinstance(item, Stray):
-            yield _result(item.id, item.result.content)
+            yield from _said(_ROLES[item.role], item.content, item.attachments)
         else:
-            yield from _cycle(item)
+            yield from assistant_items(item)
+            for wire_id, result in item.answers:
+                yield _result(wire_id, result)
+                waiting += _others(result.attachments)
+    yield from _said("user", left_out(waiting))
 
 
-def _cycle(cycle: Cycle) -> Iterator[Item]:
-    yield from assistant_items(cycle)
-    for wire_id, result in cycle.answers:
-        yield _result(wire_id, result.content)
+def _said(role: str, text: str, attachments: Sequence[Attachment] = ()) -> Iterator[Item]:
+    if not attachments:
+        if not is_blank(text):
+            yield {"role": role, "content": str(text)}
+        return
+    yield {"role": role, "content": [*_parts(text, attachments), *_parts(left_out(_others(attachments)))]}
 
 
-def _result(wire_id: str, content: str) -> Item:
-    return {"type": "function_call_output", "call_id": wire_id, "output": shown_result(content)}
+def _result(wire_id: str, result: ToolResult) -> Item:
+    parts = _parts(result.content, result.attachments)
+    shown = any(part["type"] != "input_text" for part in parts)
+    return {
+        "type": "function_call_output",
+        "call_id": wire_id,
+        "output": parts if shown else shown_result(result.content),
+    }
+
+
+def _parts(text: str, attachments: Iterable[Attachment] = ()) -> list[Item]:
+    parts: list[Item] = [] if is_blank(text) else [{"type": "input_text", "text": str(text)}]
+    return parts + [part for attachment in attachments if (part := _part(attachment))]
+
+
+def _part(attachment: Attachment) -> Item | None:
+    if not is_sent_or_fetched(attachment):
+        return None
+    if is_image(attachment):
+        return {"type": "input_image", "detail": "auto", "image_url": as_url(attachment)}
+    if not is_document(attachment):
+        return None
+    if attachment.url is not None:
+        return {"type": "input_file", "file_url": str(attachment.url)}
+    return {"type": "input_file", "filename": "attachment.pdf", "file_data": as_url(attachment)}
+
+
+def _others(attachments: Iterable[Attachment]) -> list[Attachment]:
+    return [attachment for attachment in attachments if _part(attachment) is None]
 
 
 def _thoughts(item: Item) -> list[str]:
