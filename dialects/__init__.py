@@ -23,6 +23,7 @@ from .tags import CONTROL_TOKENS
 from .text_dialect import TextDialect
 from .transcript import (
     AssistantTurn,
+    Attachment,
     ChatMessage,
     ModelResponse,
     ParsedResponse,
@@ -43,6 +44,7 @@ __all__ = [
     "CONTROL_TOKENS",
     "AnthropicWire",
     "AssistantTurn",
+    "Attachment",
     "CallFormat",
     "ChatMessage",
     "MissingExtraError",

@@ -11,11 +11,12 @@ from datetime import date, datetime, time
 from typing import Any
 
 from .text import compact_json
-from .transcript import ToolOutcome
+from .transcript import Attachment, ToolOutcome
 
 _LOG = logging.getLogger("tooldialect.dialects")
 _ABSENT = object()
 _MAX_DEPTH = 100
+_ATTACHED = ("image", "audio")
 
 
 def outcome_from_mcp(result: Any, name: str, tool_call_id: str | None = None) -> ToolOutcome:
@@ -23,7 +24,8 @@ def outcome_from_mcp(result: Any, name: str, tool_call_id: str | None = None) ->
 
     Text blocks are joined by a line break (empty ones add nothing); where no text is, the
     structured content stands in for it, as JSON. A block that is not text is named in a line
-    in its place. What JSON cannot say (NaN, dates, bytes) is written as strings.
+    in its place; an image or a sound is an attachment besides. What JSON cannot say (NaN,
+    dates, bytes) is written as strings.
 
     Raises TypeError where `isError` is no boolean (a truthy `"false"` would turn a success
     into a failure), or where the result is no MCP result at all.
@@ -46,7 +48,13 @@ def outcome_from_mcp(result: Any, name: str, tool_call_id: str | None = None) ->
             # The protocol asks servers to repeat structured content as text; this one said something else.
             _LOG.info("the result of %r has text; its structured content is left out", name)
     output = "\n".join(text for _, text in blocks if text)
-    return ToolOutcome(name=name, output=output, success=not failed, tool_call_id=tool_call_id)
+    return ToolOutcome(
+        name=name,
+        output=output,
+        success=not failed,
+        tool_call_id=tool_call_id,
+        attachments=_attachments(content),
+    )
 
 
 def _field(source: Any, *names: str) -> Any:
@@ -77,8 +85,33 @@ def _block(block: Any) -> tuple[bool, str]:
     details = [_field(about, "uri"), _field(about, "name"), _field(about, "mimeType", "mime_type")]
     words = [str(detail) for detail in details if detail is not _ABSENT and detail is not None]
     label = kind if isinstance(kind, str) else type(block).__name__
+    state = "not shown" if _attachment(block) is None else "attached"
     # One line each: a server's name for a resource may hold line breaks.
-    return False, " ".join(f"[{label} block, not shown: {', '.join(words)}]".replace(": ]", "]").split())
+    return False, " ".join(f"[{label} block, {state}: {', '.join(words)}]".replace(": ]", "]").split())
+
+
+def _attachments(content: Any) -> tuple[Attachment, ...]:
+    if not isinstance(content, (list, tuple)):
+        return ()
+    return tuple(found for block in content if (found := _attachment(block)) is not None)
+
+
+def _attachment(block: Any) -> Attachment | None:
+    """The image or sound of a block. A server may write anything for one: what is no base64 stays a line."""
+    kind, inner = _field(block, "type"), _field(block, "resource")
+    about = block if inner is _ABSENT else inner
+    media_type = _field(about, "mimeType", "mime_type")
+    data = _field(about, "blob") if kind == "resource" else _field(about, "data")
+    if not (isinstance(kind, str) and isinstance(media_type, str) and isinstance(data, str)):
+        return None
+    # Parameters (`audio/l16; rate=24000`) are not part of the type.
+    media_type = media_type.partition(";")[0].strip()
+    if kind not in _ATTACHED and not (kind == "resource" and media_type.lower().startswith(_ATTACHED)):
+        return None
+    try:
+        return Attachment(media_type=media_type, data=data)
+    except ValueError:
+        return None
 
 
 def _same_json(text: str, as_json: str) -> bool:

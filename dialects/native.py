@@ -88,6 +88,7 @@ def _result(outcome: ToolOutcome) -> ToolResult:
         name=outcome.name,
         success=outcome.success,
         trusted_verbatim=outcome.trusted_verbatim,
+        attachments=outcome.attachments,
     )
     return _unmarked_if_blank(result)
 

@@ -20,6 +20,7 @@ from .splitting import is_verbatim_turn, split_verbatim
 from .tags import CONTROL_TOKENS, PROTOCOL_TAGS, RESULT_TAGS
 from .transcript import (
     AssistantTurn,
+    Attachment,
     ChatMessage,
     ParsedToolCall,
     ToolCall,
@@ -65,12 +66,12 @@ class TextDialect(ToolDialect):
         """A structured call whose arguments cannot be read or said, shown raw in the call tag."""
 
     def format_results(self, outcomes: Iterable[ToolOutcome]) -> list[TranscriptEntry]:
-        """Batches and marked outcomes as `user` messages, the latter flagged."""
+        """Batches and marked outcomes as `user` messages, the latter flagged; a batch has its outcomes' attachments."""
         outcomes = list(outcomes)
         parts: list[str] = []
         add, render_body, changed = parts.append, self._render_body, self._changed
         for fields in map(_FIELDS, outcomes):
-            if fields["trusted_verbatim"]:
+            if fields["trusted_verbatim"] or fields["attachments"]:
                 return self._split_results(outcomes)
             body = fields["output"]
             add((NEXT_OK if fields["success"] else NEXT_FAILED)[fields["name"]])
@@ -81,7 +82,7 @@ class TextDialect(ToolDialect):
         return [
             _verbatim_turn(run[0].output)
             if alone
-            else self._batch([(result_head(o.name, o.success), o.output) for o in run])
+            else self._batch([(result_head(o.name, o.success), o.output) for o in run], _attached(run))
             for alone, run in split_verbatim(outcomes, _outcome_stands_alone)
         ]
 
@@ -140,10 +141,11 @@ class TextDialect(ToolDialect):
             if alone:
                 yield _verbatim_turn(run[0][0].content)
             else:
-                yield self._batch([(_result_head(result, called), result.content) for result, called in run])
+                framed = [(_result_head(result, called), result.content) for result, called in run]
+                yield self._batch(framed, _attached(result for result, _ in run))
 
-    def _batch(self, results: Iterable[tuple[str, str]]) -> ChatMessage:
-        return _user_turn(frame(results, self._render_body, self._changed))
+    def _batch(self, results: Iterable[tuple[str, str]], attachments: tuple[Attachment, ...]) -> ChatMessage:
+        return _user_turn(frame(results, self._render_body, self._changed), attachments)
 
 
 class _CallNames:
@@ -174,8 +176,12 @@ def _result_head(result: ToolResult, called: str | None) -> str:
     return nameless_head(result.tool_call_id, result.success) if name is None else result_head(name, result.success)
 
 
-def _user_turn(content: str) -> ChatMessage:
-    return record_of_clean(ChatMessage, role="user", content=content)
+def _user_turn(content: str, attachments: tuple[Attachment, ...] = ()) -> ChatMessage:
+    return record_of_clean(ChatMessage, role="user", content=content, attachments=attachments)
+
+
+def _attached(results: Iterable[ToolOutcome | ToolResult]) -> tuple[Attachment, ...]:
+    return tuple(attachment for result in results for attachment in result.attachments)
 
 
 def _verbatim_turn(text: str) -> ChatMessage:

@@ -8,11 +8,23 @@ a model writes can set it.
 
 from __future__ import annotations
 
+import base64
+import binascii
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainValidator, StrictBool, ValidationInfo
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    PlainValidator,
+    StrictBool,
+    ValidationInfo,
+    model_validator,
+)
 
 from .errors import VerbatimError
 from .text import RepairedText, clean_json, clean_text
@@ -40,6 +52,37 @@ def _intact_if_marked(marked: bool, info: ValidationInfo) -> bool:
                     "these bytes cannot reach the model unchanged. Mark the text only if it is valid Unicode."
                 )
     return marked
+
+
+# RFC 6838, section 4.2: the characters of a registered name.
+_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")
+# RFC 3986, section 3.1, and no character that ends an address in running text.
+_URL = re.compile(r"[a-z][a-z0-9+.-]*:[^\s\x00-\x20\x7f<>\"]+", re.IGNORECASE)
+
+
+def _media_type(value: str) -> str:
+    lowered = value.lower()
+    if not _MEDIA_TYPE.fullmatch(lowered):
+        raise ValueError(f"{value!r} is no media type: write type/subtype, such as image/png, without parameters")
+    return lowered
+
+
+def _base64(value: str) -> str:
+    try:
+        binascii.a2b_base64(value.encode("ascii"), strict_mode=True)
+    except (UnicodeEncodeError, binascii.Error) as error:
+        raise ValueError(f"data is not base64 (standard alphabet, padded, no line breaks): {error}") from None
+    if not value:
+        raise ValueError("data is empty: an attachment holds at least one byte")
+    return value
+
+
+def _url(value: str) -> str:
+    if not _URL.fullmatch(value):
+        raise ValueError('url is no absolute address (scheme, colon, and neither white space nor < > " in it)')
+    if value[:5].lower() == "data:":
+        raise ValueError("url is a data: address; put its base64 text into data")
+    return value
 
 
 Text: TypeAlias = Annotated[str, PlainValidator(_text, json_schema_input_type=str)]
@@ -86,14 +129,58 @@ def _blank(kind: type[Record]) -> dict[str, Any]:
     return {name: field.default for name, field in kind.model_fields.items()}
 
 
+class Attachment(Record):
+    """What a text cannot say, such as an image: its media type, and the bytes or where they are.
+
+    `media_type` is `type/subtype` without parameters, kept in lower case. Exactly one of
+    `data` (the bytes as base64 of RFC 4648 section 4, padded, without line breaks) and `url`
+    (absolute, of any scheme but `data:`). What a wire cannot send it names in words.
+    """
+
+    media_type: Annotated[Text, AfterValidator(_media_type)]
+    data: Annotated[Text, AfterValidator(_base64)] | None = None
+    url: Annotated[Text, AfterValidator(_url)] | None = None
+
+    @model_validator(mode="after")
+    def _one_source(self) -> Self:
+        if (self.data is None) == (self.url is None):
+            raise ValueError("an attachment has either data (base64 text) or a url, exactly one of them")
+        return self
+
+    @classmethod
+    def from_bytes(cls, media_type: str, content: bytes) -> Self:
+        """The attachment that holds these bytes."""
+        return cls(media_type=media_type, data=base64.b64encode(content).decode())
+
+
+def _none_if_marked(attachments: tuple[Attachment, ...], info: ValidationInfo) -> tuple[Attachment, ...]:
+    if attachments and info.data.get("trusted_verbatim"):
+        raise VerbatimError(
+            "a text marked trusted_verbatim stands alone, so it has no attachments: "
+            "put them on an unmarked outcome beside it"
+        )
+    return attachments
+
+
+def _none_if_spoken_otherwise(attachments: tuple[Attachment, ...], info: ValidationInfo) -> tuple[Attachment, ...]:
+    if attachments and info.data.get("role") in ("system", "assistant"):
+        raise ValueError("only a user's or a tool's message has attachments: no provider takes others")
+    return attachments
+
+
+# Validated after the flag it speaks of, as that is after its text.
+Attachments: TypeAlias = Annotated[tuple[Attachment, ...], AfterValidator(_none_if_marked)]
+
+
 class ToolOutcome(Record):
-    """What running one tool produced."""
+    """What running one tool produced. `attachments` go with the output; a marked one has none."""
 
     name: Text
     output: Text
     success: StrictBool = True
     tool_call_id: Text | None = None
     trusted_verbatim: VerbatimFlag = False
+    attachments: Attachments = ()
 
     @classmethod
     def ok(cls, name: str, output: str, **fields: Any) -> Self:
@@ -108,7 +195,7 @@ class ToolOutcome(Record):
     def verbatim(self) -> Self:
         """A copy whose output reaches the model byte for byte, at byte 0 of a message of its own.
 
-        Raises VerbatimError where the output was repaired.
+        Raises VerbatimError where the output was repaired, or has attachments.
         """
         return self.model_copy(update={"trusted_verbatim": True})
 
@@ -131,16 +218,18 @@ class ToolResult(Record):
     name: Text | None = None
     success: StrictBool = True
     trusted_verbatim: VerbatimFlag = False
+    attachments: Attachments = ()
 
 
 class ChatMessage(Record):
-    """One message of text."""
+    """One message of text; a user's or a tool's may have attachments."""
 
     kind: Literal["chat"] = "chat"
     role: Role
     content: Text
     metadata: JsonObject | None = None
     trusted_verbatim: VerbatimFlag = False
+    attachments: Annotated[Attachments, AfterValidator(_none_if_spoken_otherwise)] = ()
 
 
 class AssistantTurn(Record):

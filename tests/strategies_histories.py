@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, ToolResult, ToolResultBatch
+from tooldialect.dialects import AssistantTurn, Attachment, ChatMessage, ToolCall, ToolResult, ToolResultBatch
 from tooldialect.dialects.pairing import INTERRUPTED
 
 PLAIN_IDS = st.sampled_from(["a", "b", "call_0", "call_1"])
@@ -50,7 +50,7 @@ def healthy(draw, ids=PLAIN_IDS, names=PLAIN_NAMES, texts=TEXTS, arguments=ARGUM
         for _ in range(draw(st.integers(0, 2))):
             role = draw(st.sampled_from(["user", "user", "assistant", "system", "tool"]))
             marked = role == "user" and draw(st.booleans())
-            history.append(chat(role, draw(texts), marked=marked))
+            history.append(chat(role, draw(texts), marked=marked, attachments=draw(ATTACHMENTS)))
         if not draw(st.integers(0, 3)):
             continue
         calls = tuple(
@@ -95,10 +95,25 @@ METADATA = [
 ]
 
 
-def chat(role, text, *, marked=False):
+ATTACHMENTS = st.sampled_from(
+    [
+        (),
+        (),
+        (),
+        (Attachment.from_bytes("image/png", b"png"),),
+        (Attachment(media_type="image/jpeg", url="https://example.com/a.jpg"),),
+        (Attachment.from_bytes("image/tiff", b"tiff"), Attachment(media_type="image/png", url="s3://bucket/a.png")),
+        (Attachment.from_bytes("application/pdf", b"pdf"), Attachment.from_bytes("image/webp", b"\x00\xff")),
+        (Attachment(media_type="audio/wav", url="gs://bucket/a.wav"),),
+    ]
+)
+
+
+def chat(role, text, *, marked=False, attachments=()):
     # A marked text that holds a lone surrogate is refused at construction.
     marked = marked and text.isprintable()
-    return ChatMessage(role=role, content=text, trusted_verbatim=marked)
+    attachments = () if marked or role not in {"user", "tool"} else attachments
+    return ChatMessage(role=role, content=text, trusted_verbatim=marked, attachments=attachments)
 
 
 def result(draw, call_id, name, texts=TEXTS):
@@ -110,6 +125,7 @@ def result(draw, call_id, name, texts=TEXTS):
         name=draw(st.sampled_from([None, name])),
         success=draw(st.booleans()),
         trusted_verbatim=marked,
+        attachments=() if marked else draw(ATTACHMENTS),
     )
 
 

@@ -39,6 +39,15 @@ def test_the_model_reads_the_schema_that_the_provider_wrote(host):
     assert seen.schema["properties"]["sku"]["description"] == "Stock  keeping unit,\n\n  such as LAMP-1."
 
 
+@pytest.mark.parametrize(
+    "spelled", [{"sku": "text", "quantity": "1"}, '{"sku": "text", "quantity": 1}'], ids=["a number as text", "as text"]
+)
+def test_a_fitting_call_that_is_oddly_spelled_runs_at_once_with_what_was_meant(host, spelled):
+    host.harness().run_turn(host.script([gated_call("create_order", spelled)]), "Order a lamp.")
+    assert host.reasons == [Reason.ARGUMENTS_SATISFY]
+    assert host.shop.book == [("create_order", RIGHT["create_order"])]
+
+
 def test_without_the_gate_the_guess_itself_runs(host):
     ungated = host.harness()
     ungated.gate = None

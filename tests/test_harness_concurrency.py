@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import gc
+import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
@@ -14,7 +15,8 @@ from harness import Shop, Tool, host_units
 from harness.setups import ALL, DIALECTS, Host
 from harness.shop import CONTRACTS, GUESS, RIGHT, clock_call, gated_call, target
 from tooldialect.dialects import ParsedToolCall, ToolOutcome, ToolSpec
-from tooldialect.gate import ContractGate, GateError, Reason, Surface
+from tooldialect.gate import ContractGate, GateError, GateSettings, Reason, Surface
+from tooldialect.gate.run import _here
 
 GUESSED = [gated_call("create_order", GUESS)]
 RETRIED = [gated_call("create_order", RIGHT["create_order"])]
@@ -188,6 +190,28 @@ def test_one_run_held_by_many_threads_delivers_once(host):
         assert all(outcome.success for outcome in outcomes)
 
 
+def test_a_decision_and_its_booking_are_one_step_whenever_threads_switch(host):
+    """All threads come to the decision together, again and again, and are interrupted at every chance."""
+    barrier = threading.Barrier(4)
+
+    def meet(_target, _contract) -> bool:
+        barrier.wait()
+        return False
+
+    host.open_gate(settings=GateSettings(must_read=meet))
+    interval = sys.getswitchinterval()
+    sys.setswitchinterval(1e-6)
+    try:
+        with ThreadPoolExecutor(4) as pool:
+            for _ in range(300):
+                with host.gate.run() as run:
+                    run.refresh([])
+                    outcomes = list(pool.map(lambda call, run=run: run.guard(call, host.shop.call), GUESSED * 4))
+                    assert sum(outcome.trusted_verbatim for outcome in outcomes) == 1
+    finally:
+        sys.setswitchinterval(interval)
+
+
 def test_threads_that_call_different_tools_get_each_its_contract(host):
     with host.gate.run() as run, ThreadPoolExecutor(6) as pool:
         run.refresh([])
@@ -322,15 +346,37 @@ def test_a_stream_closed_in_another_task_ends_its_run_and_no_other(host):
 
 def test_a_run_that_ended_elsewhere_is_no_parent_although_its_context_still_names_it(host):
     async def main():
-        stream = host.harness().stream(host.reader(["create_order"]), "Order a lamp.")
-        await anext(stream)
+        runs = []
+
+        async def stream():
+            async with host.gate.run() as run:
+                runs.append(run)
+                yield await host.harness(max_rounds=1).aplay(run, host.script(GUESSED), "Order a lamp.")
+
+        opened = stream()
+        await anext(opened)
         async with host.gate.run() as inside:
-            turn = inside.turn_id
-        await asyncio.create_task(stream.aclose())
+            assert inside.turn_id == runs[0].turn_id
+        await asyncio.create_task(opened.aclose())
+        assert runs[0].ended
         async with host.gate.run() as after:
-            assert after.turn_id != turn
+            assert after.turn_id != runs[0].turn_id
         with pytest.raises(GateError, match="no run"):
             host.gate.consult(GUESSED[0])
+
+    asyncio.run(main())
+
+
+def test_streams_closed_elsewhere_leave_nothing_behind_in_a_long_lived_task(host):
+    async def main():
+        for _ in range(50):
+            stream = host.harness().stream(host.reader(["create_order"]), "Order a lamp.")
+            await anext(stream)
+            await asyncio.create_task(stream.aclose())
+        place, remembered = _here.get(), 0
+        while place is not None:
+            place, remembered = place.before, remembered + 1
+        assert remembered <= 1
 
     asyncio.run(main())
 

@@ -96,3 +96,13 @@ def test_what_is_carried_survives_the_usual_middlewares(host):
         before = len(host.decisions)
         child.run_turn(host.reader(["refund"], ["create_order"]), "Once more.", parent=run)
     assert host.reasons[before:] == [Reason.PRESENT, Reason.PRESENT]
+
+
+def test_a_run_counts_when_it_is_left_however_long_somebody_holds_it(host):
+    held = []
+    with host.gate.run():
+        for _ in range(4):
+            with host.gate.run() as run:
+                held.append(run)
+                host.harness(max_rounds=1).play(run, guesser(host), "Order a lamp.")
+    assert host.reasons == [*[Reason.CONTRACT_REQUIRED] * 3, Reason.AUTO_PROCEED]

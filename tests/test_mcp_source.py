@@ -14,10 +14,10 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-import stdio_tap
 from mcp import Client, ClientSession, StdioServerParameters, types
 from mcp.client.stdio import stdio_client
 
+from demo_tap import TAP, stdio_tap
 from tooldialect.gate.sources import Found, Lookup, McpSource, NotFound, Unavailable
 from tooldialect.gate.target import GateTarget
 
@@ -101,7 +101,7 @@ def test_the_time_server_lists_its_tools() -> None:
 
 def test_the_git_server_lists_its_tools_once_through_a_tap(tmp_path: Path) -> None:
     log = str(tmp_path / "frames")
-    command = [str(stdio_tap.__file__), log, "--", sys.executable, "-m", "mcp_server_git"]
+    command = [str(TAP), log, "--", sys.executable, "-m", "mcp_server_git"]
 
     async def scenario() -> None:
         async with serving(*command) as (source, _client):

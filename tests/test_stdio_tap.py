@@ -7,13 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-import stdio_tap
-
-TAP = str(Path(stdio_tap.__file__))
+from demo_tap import TAP, stdio_tap
 
 
 def through(log: Path, sent: bytes, program: str) -> subprocess.CompletedProcess[bytes]:
-    command = [sys.executable, TAP, str(log), "--", sys.executable, "-c", program]
+    command = [sys.executable, str(TAP), str(log), "--", sys.executable, "-c", program]
     return subprocess.run(command, input=sent, capture_output=True, timeout=60, check=False)
 
 
@@ -56,15 +54,15 @@ def test_the_exit_status_is_the_commands(tmp_path: Path) -> None:
 
 
 def test_a_command_that_ends_ends_the_tap_though_the_client_stays(tmp_path: Path) -> None:
-    command = [sys.executable, TAP, str(tmp_path / "log"), "--", sys.executable, "-c", "print('bye')"]
+    command = [sys.executable, str(TAP), str(tmp_path / "log"), "--", sys.executable, "-c", "print('bye')"]
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as tapped:
         assert tapped.wait(timeout=60) == 0
 
 
 def test_wrong_use_is_told_in_one_line(tmp_path: Path) -> None:
-    without = subprocess.run([sys.executable, TAP, "log"], capture_output=True, timeout=60, check=False)
+    without = subprocess.run([sys.executable, str(TAP), "log"], capture_output=True, timeout=60, check=False)
     assert (without.returncode, without.stderr.count(b"\n")) == (2, 1)
-    missing = [sys.executable, TAP, str(tmp_path / "log"), "--", "/no/such/program"]
+    missing = [sys.executable, str(TAP), str(tmp_path / "log"), "--", "/no/such/program"]
     done = subprocess.run(missing, capture_output=True, timeout=60, check=False)
     assert (done.returncode, done.stderr.count(b"\n")) == (127, 1)
 

@@ -11,9 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
-from ..transcript import ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
+from ..transcript import (
+    Attachment,
+    ModelResponse,
+    ToolCall,
+    ToolResult,
+    ToolSpec,
+    TranscriptEntry,
+)
 from .anthropic_turn import LONGEST_NAME, NAMESPACE, assistant_blocks, kept_blocks
 from .arguments import reported_arguments
+from .attached import is_image, is_sent_or_fetched, left_out
 from .base import Wire
 from .chat_reply import call_id
 from .fixed_texts import OPENING_USER, is_blank, shown_result
@@ -29,27 +37,32 @@ _TRUNCATED = ("max_tokens", "model_context_window_exceeded")
 
 class AnthropicWire(Wire):
     """System text goes to the top-level `system`, failures to `is_error`. Neighbours of one
-    role become one message, each text a block of its own; results come first in theirs."""
+    role become one message, each text a block of its own; results come first in theirs.
+
+    Images and PDFs stand in the result they belong to; those of a failed one behind the
+    results, since a failed result may hold text alone.
+    """
 
     name: ClassVar[str] = NAMESPACE
 
     def encode(self, entries: Iterable[TranscriptEntry], tools: Sequence[ToolSpec] = ()) -> dict[str, Any]:
         """`messages`, with `system` and `tools` where there are some. A tool result is a block
-        whose content is exactly its text, a user text a block of its own."""
+        whose content is exactly its text (a text block of it, where the result has attachments),
+        a user text a block of its own."""
         system: list[dict[str, Any]] = []
         turns = _Turns()
         for item in lay_out(entries, WireIds(lambda id_: _ID.fullmatch(id_) is not None, request_wide=True)):
             if isinstance(item, Cycle):
                 turns.add("assistant", assistant_blocks(item))
-                turns.add("user", [_result(wire_id, result) for wire_id, result in item.answers])
+                turns.add("user", _results(item.answers))
             elif isinstance(item, Stray):
-                turns.add("user", [_result(item.id, item.result)])
-            elif is_blank(item.content):
-                continue
-            elif item.role == "system":
-                system.append(_text(item))
+                turns.add("user", _results([(item.id, item.result)]))
             else:
-                turns.add("user", [_text(item)])
+                texts = [] if is_blank(item.content) else [_text(item.content)]
+                if item.role == "system":
+                    system += texts
+                else:
+                    turns.add("user", texts + _attached(item.attachments))
         request: dict[str, Any] = {"messages": turns.finish()}
         if system:
             request["system"] = system
@@ -127,7 +140,7 @@ class _Turns:
         if not blocks:
             return
         if not self._messages and role == "assistant":
-            self.add("user", [{"type": "text", "text": OPENING_USER}])
+            self.add("user", [_text(OPENING_USER)])
         if self._messages and self._messages[-1]["role"] == role:
             self._messages[-1]["content"].extend(blocks)
         else:
@@ -148,13 +161,47 @@ class _Turns:
                 self._messages[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
 
 
-def _text(message: ChatMessage) -> dict[str, Any]:
-    return {"type": "text", "text": str(message.content)}
+def _text(text: str) -> dict[str, Any]:
+    return {"type": "text", "text": str(text)}
 
 
-def _result(wire_id: str, result: ToolResult) -> dict[str, Any]:
-    block = {"type": "tool_result", "tool_use_id": wire_id, "content": shown_result(result.content)}
-    return block if result.success else {**block, "is_error": True}
+def _results(answers: Iterable[tuple[str, ToolResult]]) -> list[dict[str, Any]]:
+    """A block for each result, then what could not stand in it."""
+    blocks, behind = [], []
+    for wire_id, result in answers:
+        inside = [shown for a in result.attachments if result.success and (shown := _shown(a))]
+        block: dict[str, Any] = {"type": "tool_result", "tool_use_id": wire_id}
+        if inside:
+            texts = [] if is_blank(result.content) else [_text(result.content)]
+            block["content"] = texts + inside
+        else:
+            block["content"] = shown_result(result.content)
+        blocks.append(block if result.success else {**block, "is_error": True})
+        behind += [a for a in result.attachments if not (result.success and _shown(a))]
+    return blocks + _attached(behind)
+
+
+def _attached(attachments: Iterable[Attachment]) -> list[dict[str, Any]]:
+    blocks, others = [], []
+    for attachment in attachments:
+        if shown := _shown(attachment):
+            blocks.append(shown)
+        else:
+            others.append(attachment)
+    return [*blocks, _text(left_out(others))] if others else blocks
+
+
+def _shown(attachment: Attachment) -> dict[str, Any] | None:
+    """The block of an image or a PDF; None for what the provider does not take."""
+    is_document = attachment.media_type == "application/pdf"
+    if not (is_document or is_image(attachment)) or not is_sent_or_fetched(attachment):
+        return None
+    source = (
+        {"type": "url", "url": str(attachment.url)}
+        if attachment.data is None
+        else {"type": "base64", "media_type": attachment.media_type, "data": str(attachment.data)}
+    )
+    return {"type": "document" if is_document else "image", "source": source}
 
 
 def _strings(blocks: Iterable[dict[str, Any]], kind: str, key: str) -> list[str]:

@@ -10,7 +10,11 @@ from ..transcript import ModelResponse, ToolSpec, TranscriptEntry
 
 
 class Wire(ABC):
-    """A provider's request shape. A wire never adds words to a result, but for a blank one."""
+    """A provider's request shape. A wire never adds words to a result, but for a blank one.
+
+    Attachments go where the provider takes them, else behind the results; those it cannot
+    take are named there in a part of its own.
+    """
 
     name: ClassVar[str]
 

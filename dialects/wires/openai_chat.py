@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from ..transcript import AssistantTurn, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
+from ..transcript import AssistantTurn, Attachment, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
 from .arguments import argument_text
+from .attached import as_url, is_image, is_sent_or_fetched, left_out
 from .base import Wire
 from .chat_messages import function_tools, host_texts_of
 from .chat_reply import read_chat_reply
@@ -31,7 +32,8 @@ class OpenAIChatWire(Wire):
     the field); `echo`: sent where there is some; `always`: on every assistant message, empty
     where there is none (DeepSeek's thinking mode refuses call turns without the field).
 
-    There is no failure flag: a failed output's own words must tell.
+    There is no failure flag: a failed output's own words must tell. Tool messages hold text
+    alone: the images of a cycle's results are a user message behind them.
     """
 
     name: ClassVar[str] = "openai-chat"
@@ -72,14 +74,21 @@ class OpenAIChatWire(Wire):
 
     def _messages(self, entries: Iterable[TranscriptEntry]) -> Iterator[dict[str, Any]]:
         ids = WireIds(lambda id_: bool(id_.strip()) and len(id_) <= _LONGEST_ID, request_wide=False)
+        # Nothing may stand between the results of one turn, so what they show waits for their end.
+        waiting: list[Attachment] = []
         for item in lay_out(entries, ids):
-            if isinstance(item, ChatMessage):
-                if not is_blank(item.content):
-                    yield {"role": _ROLES[item.role], "content": str(item.content)}
-            elif isinstance(item, Stray):
+            if isinstance(item, Stray):
                 yield _result(item.id, item.result.content)
+                waiting += item.result.attachments
+                continue
+            yield from _said("user", "", waiting)
+            waiting = []
+            if isinstance(item, ChatMessage):
+                yield from _said(_ROLES[item.role], item.content, item.attachments)
             else:
                 yield from self._cycle(item)
+                waiting += [attachment for _, result in item.answers for attachment in result.attachments]
+        yield from _said("user", "", waiting)
 
     def _cycle(self, cycle: Cycle) -> Iterator[dict[str, Any]]:
         turn = cycle.turn
@@ -124,6 +133,22 @@ def _kept(turn: AssistantTurn) -> dict[str, Any]:
     calls = kept.get("calls")
     by_call = calls if isinstance(calls, dict) else {}
     return {**kept, "calls": {place: keys for place, keys in by_call.items() if isinstance(keys, dict)}}
+
+
+def _said(role: str, text: str, attachments: Sequence[Attachment]) -> Iterator[dict[str, Any]]:
+    """The message, if there is anything to say: a string, or parts where there is more than text."""
+    if not attachments:
+        if not is_blank(text):
+            yield {"role": role, "content": str(text)}
+        return
+    parts: list[dict[str, Any]] = [] if is_blank(text) else [{"type": "text", "text": str(text)}]
+    others = []
+    for attachment in attachments:
+        if is_image(attachment) and is_sent_or_fetched(attachment):
+            parts.append({"type": "image_url", "image_url": {"url": as_url(attachment)}})
+        else:
+            others.append(attachment)
+    yield {"role": role, "content": [*parts, {"type": "text", "text": left_out(others)}] if others else parts}
 
 
 def _result(wire_id: str, content: str) -> dict[str, Any]:

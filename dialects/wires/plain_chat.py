@@ -13,8 +13,9 @@ from typing import Any, ClassVar
 from ..pairing import stands_alone
 from ..splitting import is_verbatim_turn
 from ..text import compact_json
-from ..transcript import ChatMessage, ModelResponse, ToolCall, ToolSpec, TranscriptEntry
+from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolSpec, TranscriptEntry
 from .arguments import argument_object
+from .attached import left_out
 from .base import Wire
 from .chat_messages import function_tools, host_texts_of
 from .chat_reply import read_chat_reply
@@ -39,6 +40,8 @@ class PlainChatWire(Wire):
     Structured calls and results of a native history go to the template as `tool_calls` (with
     arguments as objects, which templates want) and `tool` turns. Strict templates know
     neither, so there a call is a JSON line in the assistant's text and a result a user turn.
+
+    Attachments are named in a user turn behind the text they came with; none is sent.
     """
 
     name: ClassVar[str] = "plain-chat"
@@ -81,12 +84,18 @@ class PlainChatWire(Wire):
 
 
 def _structured(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[dict[str, Any]]:
+    waiting: list[Attachment] = []
     for item in items:
+        if waiting and not isinstance(item, Stray):
+            yield {"role": "user", "content": left_out(waiting)}
+            waiting = []
         if isinstance(item, ChatMessage):
             if not is_blank(item.content):
                 yield {"role": _ROLES[item.role], "content": str(item.content)}
+            waiting += item.attachments
         elif isinstance(item, Stray):
             yield {"role": "tool", "tool_call_id": item.id, "content": shown_result(item.result.content)}
+            waiting += item.result.attachments
         elif item.turn.tool_calls or not is_blank(item.turn.text):
             text = str(item.turn.text or "")
             message: dict[str, Any] = {"role": "assistant", "content": "" if is_blank(text) else text}
@@ -104,6 +113,9 @@ def _structured(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[dict[s
                     "name": names[wire_id].name,
                     "content": shown_result(result.content),
                 }
+                waiting += result.attachments
+    if waiting:
+        yield {"role": "user", "content": left_out(waiting)}
 
 
 def _function(call: ToolCall) -> dict[str, Any]:
@@ -123,6 +135,7 @@ def _flat(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[_Turn]:
             role = _ROLES[item.role]
             alone = role == "user" and is_verbatim_turn(item.content, item.trusted_verbatim)
             yield _Turn(role, item.content, alone)
+            yield _Turn("user", left_out(item.attachments))
             continue
         results = [item.result] if isinstance(item, Stray) else [result for _, result in item.answers]
         if isinstance(item, Cycle):
@@ -130,6 +143,7 @@ def _flat(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[_Turn]:
             yield _Turn("assistant", _JOIN.join(text for text in texts if not is_blank(text)))
         for result in results:
             yield _Turn("user", shown_result(result.content), stands_alone(result))
+        yield _Turn("user", left_out(attachment for result in results for attachment in result.attachments))
 
 
 def _alternating(turns: Iterable[_Turn]) -> list[dict[str, Any]]:

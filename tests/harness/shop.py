@@ -66,7 +66,7 @@ def target(name: str) -> GateTarget:
     return GateTarget.mcp("shop", name)
 
 
-def gated_call(name: str, arguments: dict[str, Any]) -> ParsedToolCall:
+def gated_call(name: str, arguments: Any) -> ParsedToolCall:
     return ParsedToolCall(name=REGISTRY, arguments={"server_id": "shop", "tool_name": name, "arguments": arguments})
 
 
