@@ -78,10 +78,9 @@ def text_parts(content: Any) -> Iterator[str]:
                 yield text
 
 
-def message_list(messages: Any) -> Iterator[Any]:
-    """The messages of a request, of a list of them, or of any iterable."""
-    inner = field(messages, "messages", None)
+def message_list(messages: Any, key: str = "messages") -> Iterable[Any]:
+    """The messages of a request (under `key`), of a list of them, or of any iterable."""
+    inner = field(messages, key, None)
     if inner is not None:
         messages = inner
-    if isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, Mapping)):
-        yield from messages
+    return messages if isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, Mapping)) else ()
