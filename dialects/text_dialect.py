@@ -145,8 +145,7 @@ class TextDialect(ToolDialect):
                 yield self._batch(framed, _attached(result for result, _ in run))
 
     def _batch(self, results: Iterable[tuple[str, str]], attachments: tuple[Attachment, ...]) -> ChatMessage:
-        content = frame(results, self._render_body, self._changed)
-        return _user_turn(content, attachments)
+        return _user_turn(frame(results, self._render_body, self._changed), attachments)
 
 
 class _CallNames:
@@ -177,14 +176,12 @@ def _result_head(result: ToolResult, called: str | None) -> str:
     return nameless_head(result.tool_call_id, result.success) if name is None else result_head(name, result.success)
 
 
+def _user_turn(content: str, attachments: tuple[Attachment, ...] = ()) -> ChatMessage:
+    return record_of_clean(ChatMessage, role="user", content=content, attachments=attachments)
+
+
 def _attached(results: Iterable[ToolOutcome | ToolResult]) -> tuple[Attachment, ...]:
     return tuple(attachment for result in results for attachment in result.attachments)
-
-
-def _user_turn(content: str, attachments: tuple[Attachment, ...] = ()) -> ChatMessage:
-    if attachments:
-        return record_of_clean(ChatMessage, role="user", content=content, attachments=attachments)
-    return record_of_clean(ChatMessage, role="user", content=content)
 
 
 def _verbatim_turn(text: str) -> ChatMessage:

@@ -74,16 +74,11 @@ def verified(ledger: Ledger, marker: Marker) -> bool:
         return False
 
 
-def credited(texts: Iterable[str], reader: RowReader) -> dict[str, frozenset[str]]:
-    """`{key: versions}` of every intact delivery among the host-written `texts`.
-
-    Raises TypeError for one string in place of many: its characters would be rows, none of
-    which ever credits anything.
-    """
-    if isinstance(texts, str):
-        raise TypeError("a rescan takes the texts the host wrote, one a row, not a single string")
+def credited(marked: Iterable[str], reader: RowReader) -> dict[str, frozenset[str]]:
+    """`{key: versions}` of every intact delivery among rows that begin with a marker's first characters."""
     found: dict[str, frozenset[str]] = {}
-    for text in [text for text in texts if text.startswith(PREFIX)]:
+    for text in marked:
         for key, version in reader.claims(text).items():
-            found[key] = found.get(key, frozenset()) | {version}
+            versions = found.get(key)
+            found[key] = frozenset((version,)) if versions is None else versions | {version}
     return found

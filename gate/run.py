@@ -26,6 +26,7 @@ from .decision import Decision, Reason
 from .errors import GateError
 from .listing import carry, listing
 from .presence import credited
+from .rescan import Rescan
 from .scope import RunState, Turn
 from .settings import switched_off
 from .target import GateTarget
@@ -80,6 +81,7 @@ class GateRun:
         self.gate = gate
         self._turn = turn
         self._state = RunState()
+        self._rescan = Rescan()
         self._token: contextvars.Token[_Here | None] | None = None
         self._entered = False
         self._finalizer = weakref.finalize(self, _end, self._state, turn.turn_id, gate.counter)
@@ -144,7 +146,7 @@ class GateRun:
 
         Raises TypeError for a single string in place of many.
         """
-        found = credited(texts, self.gate.reader)
+        found = credited(self._rescan.marked(texts), self.gate.reader)
         with self._state.lock:
             self._state.note_rescan(found)
         return self.present

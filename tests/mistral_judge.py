@@ -8,7 +8,7 @@ from mistral_common.protocol.instruct.messages import ChatMessage
 from mistral_common.protocol.instruct.normalize import get_normalizer
 from mistral_common.protocol.instruct.request import ChatCompletionRequest
 from mistral_common.protocol.instruct.validator import ValidationMode, get_validator
-from mistral_common.tokens.tokenizers.base import TokenizerVersion
+from mistral_common.tokens.tokenizers.base import SpecialTokenPolicy, TokenizerVersion
 from mistral_common.tokens.tokenizers.mistral import MistralTokenizer
 from mistral_common.tokens.tokenizers.model_settings_builder import ModelSettingsBuilder
 
@@ -40,4 +40,5 @@ def _tokenizer(version):
 def rendered(request, version):
     """What the model of that version reads, as text; white space of the tokens' own is approximate."""
     tokenizer = _tokenizer(version)
-    return tokenizer.encode_chat_completion(as_request(request)).text
+    tokens = tokenizer.encode_chat_completion(as_request(request)).tokens
+    return tokenizer.decode(tokens, SpecialTokenPolicy.KEEP)

@@ -4,11 +4,12 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tooldialect.dialects import ChatMessage, neutralise
+from tooldialect.dialects import Attachment, ChatMessage, neutralise
 from tooldialect.dialects.neutralise import check_control_tokens, neutraliser
 from tooldialect.dialects.tags import CONTROL_TOKENS, PROTOCOL_TAGS
 from tooldialect.dialects.transcript import record_of_clean
 
+IMAGE = Attachment(media_type="image/png", url="https://example.com/a.png")
 ASCII_SPACE = " \t\n\r\f\v"
 
 
@@ -116,6 +117,7 @@ def test_a_record_made_of_clean_texts_equals_the_validated_one(text, metadata, m
     for fields in (
         {"role": "user", "content": text},
         {"role": "user", "content": text, "metadata": metadata, "trusted_verbatim": marked},
+        {"role": "user", "content": text, "attachments": (IMAGE,)},
     ):
         made, validated = record_of_clean(ChatMessage, **fields), ChatMessage(**fields)
         assert made == validated

@@ -7,10 +7,11 @@ one next user message); blank text and repeated tool_use ids are refused (report
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
+from ..host_texts import HostTexts
 from ..transcript import (
     Attachment,
     ModelResponse,
@@ -19,6 +20,7 @@ from ..transcript import (
     ToolSpec,
     TranscriptEntry,
 )
+from .anthropic_texts import candidate_turns, texts_of_turn
 from .anthropic_turn import LONGEST_NAME, NAMESPACE, SPELLING, assistant_blocks
 from .arguments import reported_arguments
 from .attached import is_image, is_sent_or_fetched, left_out
@@ -27,7 +29,7 @@ from .chat_reply import call_id
 from .fixed_texts import OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
-from .reply import field, fields, items, message_list, text_parts
+from .reply import field, fields, items, message_list
 from .tool_names import original_names, wire_name
 from .tool_specs import ToolIssue, prepare_tools, report_issues
 from .turns import Turns
@@ -107,19 +109,8 @@ class AnthropicWire(Wire):
         conversation: list[dict[str, Any]] = request["messages"]
         return conversation
 
-    def host_texts(self, messages: Any) -> Iterator[str]:
-        for message in message_list(messages):
-            if field(message, "role") != "user":
-                continue
-            content = field(message, "content")
-            if isinstance(content, str):
-                yield content
-                continue
-            for block in content or ():
-                if field(block, "type") == "tool_result":
-                    yield from text_parts(field(block, "content"))
-                else:
-                    yield from text_parts([block])
+    def host_texts(self, messages: Any) -> HostTexts:
+        return HostTexts(message_list(messages), texts_of_turn, candidate_turns)
 
     def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
         """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""

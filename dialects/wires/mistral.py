@@ -39,14 +39,17 @@ class MistralWire(Wire):
     neighbours. System texts go first. A final assistant text is a beginning that the model
     goes on from (`prefix`). Reasoning is not sent: older models refuse it.
 
-    `text_with_calls=False`: for models of the tokenizers v2 and v3, which refuse text and calls
+    `text_with_calls=False`: for models of the tokenizers before v7, which refuse text and calls
     in one assistant turn; the text gets a turn of its own, a fixed user turn behind it.
 
-    There is no failure flag: a failed output's own words must tell. What Mistral changes before
-    the model sees it: neighbours of one role are joined with a blank line. Up to v3 a result that
-    is JSON is written anew (`1e3` becomes `1000.0`; repeated keys go), so a marked output must not
-    be a JSON document, and the system texts stand in front of the last user text (in v1 the
-    first). Arguments of calls are written anew in every version.
+    There is no failure flag: a failed output's own words must tell.
+
+    What Mistral changes before the model reads it: neighbours of one role are joined with a
+    blank line, arguments of calls are written anew. Before v7 a result is written as a JSON
+    string, quotes and line ends escaped, or anew where it is JSON itself (`1e3` becomes `1000.0`,
+    repeated keys go), and the system texts stand in front of the last user text (v1: the first).
+    So a verbatim result is exact from v7 on; with older models a text dialect keeps its bytes.
+    v2 also leaves out every cycle before the last user text and refuses two results in one.
     """
 
     name: ClassVar[str] = "mistral"

@@ -78,7 +78,7 @@ class OpenAIResponsesWire(Wire):
         calls = tuple(_call(item, names, taken) for item in output if item["type"] in _CALLS)
         texts = [item_text(item) for item in output if item["type"] == "message"]
         thoughts = [text for item in output if item["type"] == "reasoning" for text in _thoughts(item)]
-        kept = kept_items(output, [call.id for call in calls])
+        kept = kept_items(output, calls)
         return ModelResponse(
             text="".join(texts) if texts else None,
             tool_calls=calls,

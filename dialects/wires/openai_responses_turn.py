@@ -6,10 +6,11 @@ is a list of groups: one item that can stand alone, behind those that led to it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections import deque
+from collections.abc import Iterator, Sequence
 from typing import Any, TypeAlias
 
-from ..transcript import AssistantTurn
+from ..transcript import AssistantTurn, ToolCall
 from .arguments import argument_text
 from .fixed_texts import is_blank
 from .layout import Cycle
@@ -43,11 +44,11 @@ def item_text(message: Item) -> str:
     return "".join(said for pair in parts for said in pair if isinstance(said, str))
 
 
-def kept_items(output: list[Item], ids: list[str]) -> list[Item]:
+def kept_items(output: list[Item], calls: Sequence[ToolCall]) -> list[Item]:
     """The items of a reply as the metadata keeps them: none where text and calls say it all.
 
-    `ids`: what the calls are called in the turn, in order."""
-    call_ids = iter(ids)
+    `calls`: those of the turn, in order."""
+    made = iter(calls)
     kept: list[Item] = []
     for item in output:
         kind = item["type"]
@@ -60,7 +61,8 @@ def kept_items(output: list[Item], ids: list[str]) -> list[Item]:
             call = json_or_none(
                 {key: value for key, value in item.items() if key not in _IN_THE_TURN and value is not None}
             )
-            kept.append({**(call or {}), "type": "function_call", "call_id": next(call_ids)})
+            read = next(made)
+            kept.append({**(call or {}), "type": "function_call", "call_id": read.id, "name": read.name})
         elif kind == "reasoning" or kind in _COMPLETE:
             whole = json_or_none(
                 {key: value for key, value in item.items() if key not in _OUTPUT_ONLY and value is not None}
@@ -92,21 +94,22 @@ def assistant_items(cycle: Cycle) -> list[Item]:
     kept = _kept(turn)
     if not kept:
         return [*_message(turn.text), *calls]
-    made: dict[tuple[Any, Any], Item] = {
-        (call.id, wire_name(call.name)): sent for call, sent in zip(turn.tool_calls, calls, strict=True)
-    }
-    texts = [item.get("text") for item in kept if item["type"] == "message"]
-    text_stands = all(isinstance(text, str) for text in texts) and "".join(map(str, texts)) == (turn.text or "")
-    spoken: list[Item] = [] if text_stands else list(_message(turn.text))
+    made: dict[tuple[str, str], deque[Item]] = {}
+    for call, sent in zip(turn.tool_calls, calls, strict=True):
+        made.setdefault((call.id, call.name), deque()).append(sent)
+    messages = [item for item in kept if item["type"] == "message"]
+    text_stands = "".join(item["text"] for item in messages) == (turn.text or "")
+    phase = messages[0].get("phase") if len(messages) == 1 else None
+    spoken: list[Item] = [] if text_stands else list(_message(turn.text, phase))
     leads: dict[str, list[Item]] = {}
     pending: list[Item] = []
     for item in kept:
         kind = item["type"]
         if kind == "function_call":
-            sent = made.get((item.get("call_id"), item.get("name")))
-            if sent is not None:
+            if same := made.get((str(item.get("call_id")), str(item.get("name")))):
+                sent = same.popleft()
                 leads[sent["call_id"]] = pending
-                sent.update({key: value for key, value in item.items() if key not in {"type", "call_id", "name"}})
+                sent.update({key: value for key, value in item.items() if key not in {*sent, *_IN_THE_TURN}})
             pending = []
         elif kind == "message":
             if text_stands and not is_blank(item["text"]):
@@ -116,7 +119,7 @@ def assistant_items(cycle: Cycle) -> list[Item]:
                 pending = []
         elif kind == "reasoning":
             pending.append(item)
-        else:
+        elif kind in _COMPLETE:
             spoken += [*pending, item]
             pending = []
     return spoken + [part for call in calls for part in (*leads.get(call["call_id"], ()), call)]
@@ -134,4 +137,11 @@ def _kept(turn: AssistantTurn) -> list[Item]:
     kept = mine.get("items") if isinstance(mine, dict) else None
     if not isinstance(kept, list):
         return []
-    return [item for item in kept if isinstance(item, dict) and isinstance(item.get("type"), str)]
+    return [item for item in kept if isinstance(item, dict) and _is_sound(item)]
+
+
+def _is_sound(item: Item) -> bool:
+    kind = item.get("type")
+    if kind == "reasoning":
+        return isinstance(item.get("id"), str) and isinstance(item.get("summary"), list)
+    return isinstance(item.get("text"), str) if kind == "message" else isinstance(kind, str)

@@ -87,9 +87,9 @@ def parts_of(content: Any) -> Iterator[Any]:
         yield from content
 
 
-def message_list(messages: Any, key: str = "messages") -> Iterator[Any]:
+def message_list(messages: Any, key: str = "messages") -> Iterable[Any]:
     """The messages of a request (under `key`), of a list of them, or of any iterable."""
     inner = field(messages, key, None)
     if inner is not None:
         messages = inner
-    yield from parts_of(messages)
+    return messages if isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, Mapping)) else ()

@@ -35,7 +35,8 @@ def check_arguments(args: Any, contract: Contract, injected: Iterable[str] = ())
     if type(args) is dict and (not hidden or hidden.isdisjoint(args)):
         try:
             if checker.vouches(args):
-                return ArgumentCheck(args, (), checker.complete)
+                # What the class itself does to make one costs as much as the verdict.
+                return tuple.__new__(ArgumentCheck, (args, (), checker.complete))
         except BaseException as error:
             if not (isinstance(error, Unjudged) or is_refusal(error)):
                 raise

@@ -45,18 +45,19 @@ class Checker:
         self.vouches = self._short_way()
 
     def _short_way(self) -> Callable[[dict[str, Any]], bool]:
-        found = sufficient(self.schema.root)
+        found = sufficient(self.schema.root, closed=self.closed)
         if found is None:
-            return lambda arguments: False
+            return _never
         passes: Callable[[dict[str, Any]], bool] = compiled(found.document)
         root, is_valid, knows = self.schema.root, self.engine.is_valid, self.names.issuperset
-        if found.alone and not self.closed:
+        listed_only = found.exclusive or not self.closed
+        if found.alone and listed_only:
             return passes
         if found.alone:
             return lambda arguments: knows(arguments) and passes(arguments)
-        if self.closed:
-            return lambda arguments: knows(arguments) and passes(arguments) and is_valid(root, arguments)
-        return lambda arguments: passes(arguments) and is_valid(root, arguments)
+        if listed_only:
+            return lambda arguments: passes(arguments) and is_valid(root, arguments)
+        return lambda arguments: knows(arguments) and passes(arguments) and is_valid(root, arguments)
 
     def check(self, arguments: dict[str, Any]) -> ArgumentCheck:
         """The check in full."""
@@ -92,6 +93,10 @@ class Checker:
             return ()
         unknown = [name for name in arguments if name not in self.names]
         return tuple(Violation(step("", name), "unknown") for name in unknown[:MAX_VIOLATIONS])
+
+
+def _never(_: dict[str, Any]) -> bool:
+    return False
 
 
 def _pointer(path: list[str | int]) -> str:

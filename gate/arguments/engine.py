@@ -97,7 +97,7 @@ def compiled(document: dict[str, Any]) -> Any:
         return _refuse
 
 
-def _refuse(value: Any) -> bool:
+def _refuse(_: Any) -> bool:
     raise ValueError("the engine does not take this schema")
 
 

@@ -98,15 +98,7 @@ class Schema:
         for word in MAPS:
             if word in words:
                 self._read_map(node, word, words[word])
-        for bound in ("minContains", "maxContains"):
-            if bound in words and bound not in node.asserts:
-                node.one.pop("contains", None)
-        if "contains" not in node.one:
-            node.asserts.pop("minContains", None)
-            node.asserts.pop("maxContains", None)
-        if "if" not in node.one:
-            node.one.pop("then", None)
-            node.one.pop("else", None)
+        _drop_companions(node, words)
 
     def _compiles(self, pattern: Any) -> bool:
         if not isinstance(pattern, str) or (pattern not in self._patterns and len(self._patterns) >= _MAX_PATTERNS):
@@ -169,3 +161,16 @@ class Schema:
             weigh_part(part, node)
             node.parts[words[0]] = part
         return part
+
+
+def _drop_companions(node: Node, words: dict[str, Any]) -> None:
+    """Keywords that mean nothing, or more, without one that could not be read."""
+    for bound in ("minContains", "maxContains"):
+        if bound in words and bound not in node.asserts:
+            node.one.pop("contains", None)
+    if "contains" not in node.one:
+        node.asserts.pop("minContains", None)
+        node.asserts.pop("maxContains", None)
+    if "if" not in node.one:
+        node.one.pop("then", None)
+        node.one.pop("else", None)

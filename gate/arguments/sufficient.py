@@ -30,28 +30,29 @@ _SUITED_PARTS = frozenset({"items", "additionalProperties"})
 
 class Sufficient(NamedTuple):
     """`alone`: what `document` accepts is valid; otherwise the contract's own schema has to be
-    asked as well, and may be."""
+    asked as well, and may be. `exclusive`: it accepts no name that the contract does not list."""
 
     document: dict[str, Any]
     alone: bool
+    exclusive: bool
 
 
 class _Unsuited(Exception):
     """No schema of this kind can be written."""
 
 
-def sufficient(root: Node) -> Sufficient | None:
-    """None for a schema that is recursive, large, or has keywords whose work cannot be told."""
+def sufficient(root: Node, *, closed: bool) -> Sufficient | None:
+    """`closed`: names that the contract does not list are violations. None for a schema that is recursive, large, or has keywords whose work cannot be told."""
     for outer, inner in _SIZES:
         writer = _Writer(outer, inner)
         try:
-            document, pairs = writer.write(root, outer, 0)
+            document, pairs = writer.write(root, outer, 0, exclusive=closed)
         except _Unsuited:
             return None
         if not writer.alone:
             pairs *= root.weight
         if pairs <= ENGINE_PAIRS:
-            return Sufficient({"allOf": [document]}, writer.alone)
+            return Sufficient({"allOf": [document]}, writer.alone, writer.exclusive)
     return None
 
 
@@ -60,11 +61,14 @@ class _Writer:
 
     def __init__(self, outer: int, inner: int) -> None:
         self.alone = True
+        self.exclusive = True
         self._outer = outer
         self._inner = inner
         self._written = 0
 
-    def write(self, node: Node, size: int, level: int, *, closed: bool = True) -> tuple[Any, float]:
+    def write(
+        self, node: Node, size: int, level: int, *, closed: bool = True, exclusive: bool = False
+    ) -> tuple[Any, float]:
         self._written += 1
         if self._written > _MAX_WRITTEN or level > _MAX_LEVELS or not _suits(node):
             raise _Unsuited
@@ -75,33 +79,37 @@ class _Writer:
         document: dict[str, Any] = dict(node.asserts)
         for word in ("minContains", "maxContains"):
             document.pop(word, None)
-        branches, pairs = self._branches(node, document, size, level, closed=closed and not _has_structure(node))
-        pairs += node.own_cost
-        if closed and (_has_structure(node) or not branches):
-            pairs += self._close(node, document, size, level)
-        if "pattern" in document:
-            pairs += _MAX_TEXT // 16
-            document = {"if": {"maxLength": _MAX_TEXT}, "then": document, "else": False}
-        return document, pairs
-
-    def _branches(
-        self, node: Node, document: dict[str, Any], size: int, level: int, *, closed: bool
-    ) -> tuple[bool, float]:
-        total = 0.0
+        structured = _has_structure(node)
+        conjuncts = [*node.many.get("$ref", ()), *node.many.get("allOf", ())]
+        unions = [node.many[word] for word in ("anyOf", "oneOf") if word in node.many]
+        delegated = closed and not structured and bool(conjuncts or unions)
+        if delegated and exclusive and len(conjuncts) + len(unions) > 1:
+            self.exclusive = exclusive = False
         every: list[Any] = []
-        for word in ("$ref", "allOf", "anyOf", "oneOf"):
+        total: float = node.own_cost
+        for branches in (*([child] for child in conjuncts), *unions):
             written = []
-            for child in node.many.get(word, ()):
-                inner, pairs = self.write(child, size, level + 1, closed=closed or _has_structure(child))
+            for child in branches:
+                inner, pairs = self.write(
+                    child,
+                    size,
+                    level + 1,
+                    closed=delegated or _has_structure(child),
+                    exclusive=delegated and exclusive,
+                )
                 total += pairs
                 written.append(inner)
-            if written:
-                every += written if word in ("$ref", "allOf") else [{"anyOf": written}]
+            every.append({"anyOf": written} if len(written) > 1 else written[0])
         if every:
             document["allOf"] = every
-        return bool(every), total
+        if closed and not delegated:
+            total += self._close(node, document, size, level, exclusive=exclusive)
+        if "pattern" in document:
+            total += _MAX_TEXT // 16
+            document = {"if": {"maxLength": _MAX_TEXT}, "then": document, "else": False}
+        return document, total
 
-    def _close(self, node: Node, document: dict[str, Any], size: int, level: int) -> float:
+    def _close(self, node: Node, document: dict[str, Any], size: int, level: int, *, exclusive: bool) -> float:
         """Leave no value here, or in a container here, without a type and a bound."""
         total = 0.0
         if not {"type", "enum", "const"} & document.keys():
@@ -114,9 +122,12 @@ class _Writer:
                 total += pairs
             if named:
                 document["properties"] = named
-            document["additionalProperties"], pairs = self._rest(node, "additionalProperties", level)
-            total += pairs * size
-            guard["maxProperties"] = size
+            if exclusive and "additionalProperties" not in node.one:
+                document["additionalProperties"] = False
+            else:
+                document["additionalProperties"], pairs = self._rest(node, "additionalProperties", level)
+                total += pairs * size
+                guard["maxProperties"] = size
         if node.types & ARRAY:
             first = [self.write(child, size, level + 1) for child in node.many.get("prefixItems", ())]
             if first:
