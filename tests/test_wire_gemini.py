@@ -314,6 +314,20 @@ def test_attachments_follow_the_results_in_a_content_of_their_own():
     ]
 
 
+def test_a_model_that_takes_images_in_results_finds_them_there():
+    png, link = Attachment(media_type="image/png", data="UE5H"), Attachment(media_type="image/png", url="https://x/a")
+    outcomes = [ToolOutcome.ok("f", "1", tool_call_id="a", attachments=(png, link))]
+    history = [user("go"), AssistantTurn(tool_calls=(call("a"),)), *NATIVE.format_results(outcomes)]
+    request = GeminiWire(multimodal_results=True).encode(history)
+    check_gemini(request)
+    assert not list(gemini_faults(request))
+    inside = [{"inlineData": {"mimeType": "image/png", "data": "UE5H"}}]
+    assert request["contents"][2]["parts"] == [
+        {"functionResponse": {**response("a", output="1")["functionResponse"], "parts": inside}}
+    ]
+    assert request["contents"][3]["parts"] == [{"fileData": {"mimeType": "image/png", "fileUri": "https://x/a"}}]
+
+
 def test_host_texts_are_those_of_user_parts_and_responses_from_dicts_and_objects():
     data = [
         {"role": "user", "parts": [{"text": "u"}, {"inlineData": {"mimeType": "image/png", "data": "UE5H"}}]},

@@ -108,10 +108,10 @@ def test_langchain_takes_every_replayed_history(history, tools, dialect):
     assert not list(langchain_faults(request).count())
 
 
-@given(HISTORIES, TOOLS, DIALECTS)
+@given(HISTORIES, TOOLS, DIALECTS, st.booleans())
 @settings(max_examples=120)
-def test_gemini_takes_every_replayed_history(history, tools, dialect):
-    request = GeminiWire().encode(dialect.replay(history), tools)
+def test_gemini_takes_every_replayed_history(history, tools, dialect, multimodal):
+    request = GeminiWire(multimodal_results=multimodal).encode(dialect.replay(history), tools)
     check_gemini(request)
     assert not list(gemini_faults(request).count())
 
