@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from google.genai import types
@@ -250,6 +251,24 @@ def test_odd_parts_of_a_reply_are_read_and_never_raise():
     parsed = NATIVE.parse_response(read)
     assert {problem.kind for problem in parsed.problems} <= {"malformed"}
     assert not list(gemini_faults(WIRE.encode(answered(parsed.entry))))
+
+
+def test_objects_that_cannot_be_dumped_are_read_field_by_field():
+    deep = {}
+    for _ in range(20_000):
+        deep = {"x": deep}
+    called = types.Part.model_construct(function_call=types.FunctionCall.model_construct(id="a", name="f", args=deep))
+    plain = SimpleNamespace(function_call=SimpleNamespace(id="b", name="g", args={"x": 1}), text=None)
+    content = SimpleNamespace(parts=[called, plain, SimpleNamespace(text="so", thought_signature=b"sig")])
+    read = WIRE.decode(SimpleNamespace(candidates=[SimpleNamespace(content=content)]))
+    assert [(c.id, c.name) for c in read.tool_calls] == [("a", "f"), ("b", "g")]
+    assert read.tool_calls[1].arguments == '{"x":1}'
+    assert read.text == "so"
+    sent = model(answered(NATIVE.parse_response(read).entry))
+    assert [sorted(part) for part in sent] == [
+        ["functionCall", "thoughtSignature"], ["functionCall"], ["text", "thoughtSignature"],
+    ]  # fmt: skip
+    assert sent[2]["thoughtSignature"] == "c2ln"
 
 
 @pytest.mark.parametrize(
