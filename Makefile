@@ -47,10 +47,13 @@ wheel = $$(ls .make/wheel/*.whl)
 	@touch $@
 
 .venv/test/.deps: extras := [test,lint]
+# Of trl the chat templates alone are used, as data: what it depends on is gigabytes.
+.venv/test/.deps: bare := 'trl==1.16.*'
 .venv/demo/.deps: extras := [demo]
 .venv/%/.deps: .venv/%/.made pyproject.toml | .make/wheel/.built
 	@echo "installing the dependencies of tooldialect$(extras) into $(@D)"
 	@$(PIP) --python $(@D)/bin/python install "$(wheel)$(extras)"
+	@test -z "$(bare)" || $(PIP) --python $(@D)/bin/python install --no-deps $(bare)
 	@touch $@
 
 .venv/%/.wheel: .venv/%/.deps .make/wheel/.built

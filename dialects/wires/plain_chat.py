@@ -35,7 +35,8 @@ class PlainChatWire(Wire):
     `strict_alternation`: for templates that refuse two turns of one role in a row, a system
     text that is not first, or an assistant turn that is. Ordinary neighbours are joined with
     a blank line; a verbatim turn stays alone, a short fixed assistant turn between it and
-    its user neighbours; later system text joins the first.
+    its user neighbours, and a fixed user turn before it where it is the first beside a system
+    text, which some templates write into the first turn; later system text joins the first.
 
     Structured calls and results of a native history go to the template as `tool_calls` (with
     arguments as objects, which templates want) and `tool` turns. Strict templates know
@@ -163,5 +164,8 @@ def _alternating(turns: Iterable[_Turn]) -> list[dict[str, Any]]:
                 continue
             runs.append(("assistant", False, [BETWEEN_USERS]))
         runs.append((turn.role, turn.alone, [turn.text]))
+    if system and runs and runs[0][1]:
+        # Gemma 3 and Llama 2 write the system text at the head of the first user turn.
+        runs = [("user", False, [OPENING_USER]), ("assistant", False, [BETWEEN_USERS]), *runs]
     messages = [{"role": role, "content": _JOIN.join(texts)} for role, _, texts in runs]
     return [{"role": "system", "content": _JOIN.join(system)}, *messages] if system else messages
