@@ -1,16 +1,28 @@
-"""The conformance suite for dialects, hosts, ledgers and counters."""
+"""The conformance suite: run it on any dialect, host, ledger or counter, trust it when it is green.
+
+`DialectConformance` and the other suites are pytest classes: they alone import pytest, and only
+when they are asked for.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from .chapters import clauses
 from .clause import Clause, Violation
+from .process import ProcessTarget
 from .run import ExpectationError, Result, run
 from .target import Description, PythonTarget, Target, TargetError, load_target
 from .trial import PROFILES, Profile
+
+if TYPE_CHECKING:
+    from .suite import DialectConformance
 
 __all__ = [
     "PROFILES",
     "Clause",
     "Description",
+    "DialectConformance",
     "ExpectationError",
+    "ProcessTarget",
     "Profile",
     "PythonTarget",
     "Result",
@@ -21,3 +33,13 @@ __all__ = [
     "load_target",
     "run",
 ]
+
+_SUITES = frozenset(name for name in __all__ if name.endswith("Conformance"))
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUITES:
+        from . import suite
+
+        return getattr(suite, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
