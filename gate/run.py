@@ -25,7 +25,6 @@ from .counter import TurnCounter
 from .decision import Decision, Reason
 from .errors import GateError
 from .listing import carry, listing
-from .presence import credited
 from .rescan import Rescan
 from .scope import RunState, Turn
 from .settings import switched_off
@@ -133,12 +132,14 @@ class GateRun:
     @property
     def present(self) -> frozenset[str]:
         """Keys whose contract the last rescan credited, but for versions known to be out of date."""
-        found = set()
-        for key, versions in self._state.credited.items():
-            wanted = self.gate.wanted_version(key)
-            if wanted is None or wanted in versions:
-                found.add(key)
-        return frozenset(found)
+        wanted_version = self.gate.wanted_version
+        return frozenset(
+            [
+                key
+                for key, versions in self._state.credited.items()
+                if (wanted := wanted_version(key)) is None or wanted in versions
+            ]
+        )
 
     def refresh(self, texts: Iterable[str]) -> frozenset[str]:
         """Rescan what the host wrote, as the model will read it: before every model call, after
@@ -146,7 +147,7 @@ class GateRun:
 
         Raises TypeError for a single string in place of many.
         """
-        found = credited(self._rescan.marked(texts), self.gate.reader)
+        found = self.gate.reader.credited(self._rescan.marked(texts))
         with self._state.lock:
             self._state.note_rescan(found)
         return self.present

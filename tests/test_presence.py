@@ -145,17 +145,21 @@ def test_a_ledgers_no_is_asked_again():
 def test_the_memory_of_rows_is_bounded_in_rows_and_characters(monkeypatch):
     monkeypatch.setattr(presence_module, "_MEMO_ROWS", 10)
     monkeypatch.setattr(presence_module, "_MEMO_CHARACTERS", 2000)
-    ledger = CountingLedger()
-    reader = presence_module.RowReader(ledger)
-    rows = [fake("x", token=f"{number:016x}") for number in range(50)]
-    rows += [fake("y" * 900, token=f"{number:016x}") for number in range(5)]
-    for row in rows:
-        assert not reader.claims(row)
-        assert len(reader._memo) <= 10
-        assert sum(map(len, reader._memo)) == reader._characters <= 2000
-    kept = dict(reader._memo)
+    issued = MemoryLedger()
+    reader = presence_module.RowReader(issued)
+    for number in range(50):
+        intact = f"payload {number} " + "z" * (number * 40)
+        assert not reader.claims(fake("y" * number * 40, token=f"{number:016x}"))
+        assert reader.claims(fake(intact, token=issued.issue(intact, {key("send"): VERSION}))) == {key("send"): VERSION}
+        for memo, held in (
+            (reader._misses, sum(map(len, reader._misses))),
+            (reader._verified, sum(len(row.text) for row in reader._verified.values())),
+        ):
+            assert 0 < len(memo) <= 10
+            assert held == memo._characters <= 2000
+    kept = dict(reader._misses)
     assert not reader.claims(fake("z" * 3000, token="0" * 16))
-    assert dict(reader._memo) == kept
+    assert dict(reader._misses) == kept
 
 
 @pytest.mark.parametrize("answer", ["yes", 1, object(), None])
