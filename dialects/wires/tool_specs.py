@@ -15,11 +15,11 @@ from typing import Any
 
 import jsonschema_rs
 
+from ..schema_refs import resolve, subschemas
 from ..text import canonical_json
 from ..transcript import ToolSpec
 from .older_drafts import modernise
 from .root_schema import object_root
-from .schema_refs import resolve, subschemas
 
 _LOG = logging.getLogger("tooldialect.dialects")
 

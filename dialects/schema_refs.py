@@ -11,11 +11,12 @@ from urllib.parse import unquote
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
 
 
-def resolve(document: Any, reference: str) -> Any:
-    """What a reference such as `#/$defs/Mode` points at in the document; None where nothing is."""
+def resolve(document: Any, reference: Any) -> Any:
+    """What a reference such as `#/$defs/Mode` points at in the document; None where it is none,
+    leads out of the document or dangles."""
     if reference == "#":
         return document
-    if not reference.startswith("#/"):
+    if not isinstance(reference, str) or not reference.startswith("#/"):
         return None
     place = document
     for step in reference[2:].split("/"):
