@@ -29,7 +29,7 @@ from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .reply import field, fields, items, message_list, text_parts
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import ToolIssue, prepare_tools, tools_to_send
 
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _TRUNCATED = ("max_tokens", "model_context_window_exceeded")
@@ -66,9 +66,7 @@ class AnthropicWire(Wire):
         request: dict[str, Any] = {"messages": turns.finish()}
         if system:
             request["system"] = system
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = [
                 {
                     "name": wire_name(tool.name, LONGEST_NAME),

@@ -13,18 +13,17 @@ from ..transcript import AssistantTurn, Attachment, ChatMessage, ModelResponse, 
 from .arguments import argument_text
 from .attached import as_url, is_image, is_sent_or_fetched, left_out
 from .base import Wire
-from .chat_messages import function_tools, host_texts_of
+from .chat_messages import ROLES, function_tools, host_texts_of
 from .chat_reply import read_chat_reply
 from .fixed_texts import is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import ToolIssue, prepare_tools, tools_to_send
 
 Reasoning: TypeAlias = Literal["omit", "echo", "always"]
 
 _LONGEST_ID = 40
-_ROLES = {"system": "system", "user": "user", "tool": "user"}
 
 
 class OpenAIChatWire(Wire):
@@ -47,9 +46,7 @@ class OpenAIChatWire(Wire):
         """`messages`, and `tools` where there are some. A tool result is a message whose content
         is exactly its text."""
         request: dict[str, Any] = {"messages": list(self._messages(entries))}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = function_tools(prepared, wire_name)
         return request
 
@@ -84,7 +81,7 @@ class OpenAIChatWire(Wire):
             yield from _said("user", "", waiting)
             waiting = []
             if isinstance(item, ChatMessage):
-                yield from _said(_ROLES[item.role], item.content, item.attachments)
+                yield from _said(ROLES[item.role], item.content, item.attachments)
             else:
                 yield from self._cycle(item)
                 waiting += [attachment for _, result in item.answers for attachment in result.attachments]

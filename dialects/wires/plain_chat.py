@@ -17,16 +17,15 @@ from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolS
 from .arguments import argument_object
 from .attached import left_out
 from .base import Wire
-from .chat_messages import function_tools, host_texts_of
+from .chat_messages import ROLES, function_tools, host_texts_of
 from .chat_reply import read_chat_reply
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .reply import field
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import ToolIssue, prepare_tools, tools_to_send
 
 _JOIN = "\n\n"
-_ROLES = {"system": "system", "user": "user", "tool": "user"}
 
 
 class PlainChatWire(Wire):
@@ -55,9 +54,7 @@ class PlainChatWire(Wire):
         items = lay_out(entries, ids)
         messages = _alternating(_flat(items)) if self._strict else list(_structured(items))
         request: dict[str, Any] = {"messages": messages}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = function_tools(prepared)
         return request
 
@@ -91,7 +88,7 @@ def _structured(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[dict[s
             waiting = []
         if isinstance(item, ChatMessage):
             if not is_blank(item.content):
-                yield {"role": _ROLES[item.role], "content": str(item.content)}
+                yield {"role": ROLES[item.role], "content": str(item.content)}
             waiting += item.attachments
         elif isinstance(item, Stray):
             yield {"role": "tool", "tool_call_id": item.id, "content": shown_result(item.result.content)}
@@ -132,7 +129,7 @@ class _Turn:
 def _flat(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[_Turn]:
     for item in items:
         if isinstance(item, ChatMessage):
-            role = _ROLES[item.role]
+            role = ROLES[item.role]
             alone = role == "user" and is_verbatim_turn(item.content, item.trusted_verbatim)
             yield _Turn(role, item.content, alone)
             yield _Turn("user", left_out(item.attachments))

@@ -66,10 +66,13 @@ def prepare_tools(tools: Iterable[ToolSpec]) -> tuple[list[PreparedTool], list[T
     return prepared, issues
 
 
-def report_issues(issues: Iterable[ToolIssue]) -> None:
-    """Log each issue, by the tool's name, once in a process: requests repeat with every turn."""
+def tools_to_send(tools: Iterable[ToolSpec]) -> list[PreparedTool]:
+    """The tools that `prepare_tools` gives; each issue is logged once in a process, since
+    requests repeat with every turn."""
+    prepared, issues = prepare_tools(tools)
     for issue in issues:
         _report(issue)
+    return prepared
 
 
 @lru_cache(maxsize=1024)
