@@ -23,12 +23,11 @@ from .anthropic_turn import LONGEST_NAME, NAMESPACE, assistant_blocks, kept_bloc
 from .arguments import reported_arguments
 from .attached import is_image, is_sent_or_fetched, left_out
 from .base import Wire
-from .chat_reply import call_id
 from .fixed_texts import OPENING_USER, is_blank, shown_result
-from .ids import WireIds
+from .ids import WireIds, reported_id
 from .layout import Cycle, Stray, lay_out
-from .reply import field, fields, items, message_list, text_parts
-from .tool_names import original_names, wire_name
+from .reply import field, fields, items, message_list, refuse_error, text_parts
+from .tool_names import original_names, reported_name, wire_name
 from .tool_specs import ToolIssue, prepare_tools, tools_to_send
 
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -80,8 +79,7 @@ class AnthropicWire(Wire):
     def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
         """A message. Its blocks are kept in the metadata where their order or their signatures
         must come back. Raises WireError for what is no message."""
-        if error := field(response, "error"):
-            raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+        refuse_error(response)
         if field(response, "content") is None:
             raise WireError(f"the reply ({type(response).__name__}) has no content: is it a message?")
         blocks = [fields(block) for block in items(field(response, "content"), "content")]
@@ -207,10 +205,8 @@ def _strings(blocks: Iterable[dict[str, Any]], kind: str, key: str) -> list[str]
 
 
 def _call(block: dict[str, Any], names: dict[str, str], taken: set[str]) -> ToolCall:
-    name = block.get("name")
-    name = name if isinstance(name, str) else ""
     return ToolCall(
-        id=call_id(block.get("id"), taken),
-        name=names.get(name, name),
+        id=reported_id(block.get("id"), taken),
+        name=reported_name(block.get("name"), names),
         arguments=reported_arguments(block.get("input")),
     )
