@@ -73,7 +73,7 @@ def _read_header(text: str, start: int, end: int) -> Marker | None:
 
 def _fits(header: str) -> bool:
     try:
-        return len(header) < MAX_HEADER_BYTES and len(header.encode()) < MAX_HEADER_BYTES
+        return len(header.encode()) < MAX_HEADER_BYTES
     except UnicodeEncodeError:  # a lone surrogate: no key of ours holds one
         return False
 
