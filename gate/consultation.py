@@ -17,11 +17,11 @@ from .arguments import ArgumentCheck, check_arguments
 from .contract import Contract
 from .decision import Decision, KeyFacts, Reason, before_lookup, with_contract, without_contract
 from .decision import unknown_target as decide_unknown
-from .delivery import delivery_payload, example_arguments
+from .delivery import delivery_payload, example_call
 from .known import KnownContracts
 from .ledger import Ledger
 from .lookup import Asker
-from .marker import fits_header, longest_header, write_marker
+from .marker import fits_header, longest_header, marked
 from .scope import Delivered, RunState, Turn
 from .settings import GateSettings, switched_off
 from .sources.base import ContractSource, Found, Lookup, NotFound
@@ -162,11 +162,10 @@ def _deliver(
 ) -> str:
     assert aim.surface is not None
     claims = {target.key: contract.version}
-    call = aim.surface.reissue(target, example_arguments(contract, aim.surface.injected))
     payload = delivery_payload(
         target,
         contract,
-        call,
+        example_call(aim.surface, target, contract),
         reason=reason,
         violations=check.violations,
         max_chars=desk.settings.max_contract_chars - longest_header(claims),
@@ -174,11 +173,6 @@ def _deliver(
     message = marked(desk.ledger, payload, claims)
     turn.delivered[target.key] = Delivered(target, contract, aim.surface)
     return message
-
-
-def marked(ledger: Ledger, payload: str, claims: dict[str, str]) -> str:
-    """The message: marker, then payload."""
-    return write_marker(ledger.issue(payload, claims), claims) + payload
 
 
 def _warn_unseen(key: str) -> None:

@@ -21,6 +21,7 @@ from .arguments import Violation
 from .contract import Contract
 from .decision import Reason
 from .pruning import fit_document
+from .surface import Surface
 from .target import GateTarget
 
 _SHOWN_VIOLATIONS = 20
@@ -71,8 +72,12 @@ def listing_payload(entries: Iterable[tuple[GateTarget, Contract]], left_out: Se
     return "\n".join(words)
 
 
-def example_arguments(contract: Contract, injected: Iterable[str] = ()) -> dict[str, str]:
-    """The required top-level arguments, each with its type in place of a value."""
+def example_call(surface: Surface, target: GateTarget, contract: Contract) -> ParsedToolCall:
+    """The call to re-issue: required top-level arguments, each with its type in place of a value."""
+    return surface.reissue(target, _example_arguments(contract, surface.injected))
+
+
+def _example_arguments(contract: Contract, injected: Iterable[str]) -> dict[str, str]:
     schema = contract.input_schema
     listed = schema.get("required")
     names = [*(listed if isinstance(listed, list) else []), *(contract.required or ())]

@@ -11,6 +11,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from .ledger import Ledger
+
 PREFIX = "[contract-gate:"
 MAX_KEYS = 256
 MAX_HEADER_BYTES = 16 * 1024
@@ -81,6 +83,11 @@ def _fits(header: str) -> bool:
 def write_marker(token: str, claims: Mapping[str, str]) -> str:
     """The marker for these claims, keys sorted by code point."""
     return f"{PREFIX}{token}:{','.join(f'{key}@{claims[key]}' for key in sorted(claims))}]"
+
+
+def marked(ledger: Ledger, payload: str, claims: Mapping[str, str]) -> str:
+    """The message that delivers `payload`: the marker of a token issued for it, then the payload."""
+    return write_marker(ledger.issue(payload, claims), claims) + payload
 
 
 def longest_header(claims: Mapping[str, str]) -> int:
