@@ -15,8 +15,7 @@ from .aim import Aim
 from .answers import malformed_call, same_batch, unknown_target
 from .arguments import ArgumentCheck, check_arguments
 from .contract import Contract
-from .decision import Decision, KeyFacts, Reason, before_lookup, with_contract, without_contract
-from .decision import unknown_target as decide_unknown
+from .decision import Decision, KeyFacts, Reason, before_lookup, target_not_found, with_contract, without_contract
 from .delivery import delivery_payload, example_call
 from .known import KnownContracts
 from .ledger import Ledger
@@ -124,7 +123,7 @@ def _by_answer(answer: Lookup, facts: KeyFacts, check: ArgumentCheck | None, *, 
     if isinstance(answer, Found):
         assert check is not None
         return with_contract(facts, satisfied=not check.violations, must_read=must_read)
-    return decide_unknown(facts) if isinstance(answer, NotFound) else without_contract(facts)
+    return target_not_found(facts) if isinstance(answer, NotFound) else without_contract(facts)
 
 
 def _disabled(run: RunState, aim: Aim) -> Decision:

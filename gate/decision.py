@@ -135,7 +135,7 @@ def without_contract(facts: KeyFacts) -> Reason:
     return _beside_delivery(facts) or Reason.NO_CONTRACT
 
 
-def unknown_target(facts: KeyFacts) -> Reason:
+def target_not_found(facts: KeyFacts) -> Reason:
     """The source knows no such target. What it knows may be stale, so it blocks until the
     model has read the answer, and not again."""
     return Reason.NO_CONTRACT if facts.listed_and_rescanned else Reason.UNKNOWN_TARGET
