@@ -9,6 +9,11 @@ from urllib.parse import unquote
 
 # JSON Pointer, RFC 6901, section 4; more digits than any list has elements would not convert.
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+_LITERALS = frozenset({"const", "enum", "default", "examples", "example", "required"})
+# Keywords whose value holds schemas by names of the author's.
+NAMED_SCHEMAS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+)
 
 
 def resolve(document: Any, reference: Any) -> Any:
@@ -46,8 +51,4 @@ def subschemas(schema: Any) -> Iterator[dict[str, Any]]:
                 pending.extend((item, False) for item in value.values())
             else:
                 yield value
-                pending.extend((item, key in _MAPS) for key, item in value.items() if key not in _LITERALS)
-
-
-_LITERALS = frozenset({"const", "enum", "default", "examples", "example", "required"})
-_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"})
+                pending.extend((item, key in NAMED_SCHEMAS) for key, item in value.items() if key not in _LITERALS)
