@@ -7,7 +7,7 @@ one next user message); blank text and repeated tool_use ids are refused (report
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
@@ -28,7 +28,7 @@ from .ids import WireIds, reported_id
 from .layout import Cycle, Stray, lay_out
 from .reply import field, fields, items, message_list, refuse_error, text_parts
 from .tool_names import original_names, reported_name, wire_name
-from .tool_specs import ToolIssue, prepare_tools, tools_to_send
+from .tool_specs import tools_to_send
 
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _TRUNCATED = ("max_tokens", "model_context_window_exceeded")
@@ -99,10 +99,6 @@ class AnthropicWire(Wire):
             metadata={NAMESPACE: {"content": kept}} if kept else None,
         )
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
     def host_texts(self, messages: Any) -> Iterator[str]:
         for message in message_list(messages):
             if field(message, "role") != "user":
@@ -116,10 +112,6 @@ class AnthropicWire(Wire):
                     yield from text_parts(field(block, "content"))
                 else:
                     yield from text_parts([block])
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""

@@ -6,7 +6,7 @@ id are refused (reports in public issue threads, 2026).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from ..transcript import AssistantTurn, Attachment, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
@@ -19,7 +19,7 @@ from .fixed_texts import is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, tools_to_send
+from .tool_specs import tools_to_send
 
 Reasoning: TypeAlias = Literal["omit", "echo", "always"]
 
@@ -54,16 +54,8 @@ class OpenAIChatWire(Wire):
         """The first choice of a chat completion. Raises WireError for what is none."""
         return read_chat_reply(response, original_names(tool.name for tool in tools), self.name)
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
     def host_texts(self, messages: Any) -> Iterator[str]:
         return host_texts_of(messages)
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""

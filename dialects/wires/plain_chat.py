@@ -6,7 +6,7 @@ tokens in it alive, so what must arrive exactly carries neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -23,7 +23,7 @@ from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .reply import field
-from .tool_specs import ToolIssue, prepare_tools, tools_to_send
+from .tool_specs import tools_to_send
 
 _JOIN = "\n\n"
 
@@ -68,16 +68,8 @@ class PlainChatWire(Wire):
             return ModelResponse(text=text, truncated=field(choice, "finish_reason") == "length")
         return read_chat_reply(response, {}, self.name)
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
     def host_texts(self, messages: Any) -> Iterator[str]:
         return host_texts_of(messages)
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
 
 def _structured(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[dict[str, Any]]:
