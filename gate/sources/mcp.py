@@ -36,7 +36,7 @@ class McpSource:
     repeats a cursor, the tools read so far are `Found` and any other name is `Unavailable`.
     `listing_timeout`: seconds a whole listing may take, whoever waits for it.
 
-    A session lives on one event loop: that which runs when the source is made, else `loop`,
+    A session lives on one event loop: `loop`, else that which runs when the source is made,
     else that of the first lookup. From another loop or thread `lookup` and `lookup_blocking`
     ask over to it. Nothing is raised for what a server does.
     """
