@@ -81,12 +81,13 @@ def clean_json(value: Any, where: str = "$", depth: int = 0) -> Any:
     raise ValueError(f"{where}: {type(value).__name__} is not JSON")
 
 
-def _refuse_constant(constant: str) -> None:
+def refuse_constant(constant: str) -> None:
+    """The `parse_constant` of a strict reader: `json` takes NaN and infinities, JSON has none."""
     raise ValueError(f"{constant} is not JSON")
 
 
 # `json.loads` with an option would make one at every call, at ten times the cost of a short text.
-_STRICT = json.JSONDecoder(parse_constant=_refuse_constant)
+_STRICT = json.JSONDecoder(parse_constant=refuse_constant)
 
 
 def read_json(text: str) -> Any:

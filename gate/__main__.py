@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from tooldialect.dialects import ToolDialectError, available_wires, host_texts, load_transcript, wire_for
+from tooldialect.dialects.command_line import read_input
 from tooldialect.dialects.text import read_json
 
 from .errors import GateError
@@ -43,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file = options.secret_file
             ledger = SignedLedger(Path(file).read_bytes().rstrip(b"\r\n"))
             file = options.file
-        rows = list(_rows(_read(file), options.wire))
+        rows = list(_rows(read_input(file), options.wire))
     except (OSError, UnicodeDecodeError, ToolDialectError) as error:
         print(f"tooldialect.gate scan: {file}: {' '.join(str(error).split())}", file=sys.stderr)
         return _UNREADABLE
@@ -104,12 +105,6 @@ def _message(line: str, number: int) -> dict[str, Any]:
         if not isinstance(message.get(key), str | list | None):
             raise GateError(f"line {number} is no message of this wire: its {key} is neither text nor a list of parts")
     return message
-
-
-def _read(file: str) -> str:
-    # Bytes, so that neither the locale nor newline translation touches a row.
-    content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    return content.decode("utf-8-sig")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -12,6 +12,7 @@ from tooldialect.dialects import ParsedToolCall
 
 from .consultation import Desk
 from .counter import MemoryTurnCounter, TurnCounter
+from .current import current_run
 from .decision import Decision
 from .errors import GateError
 from .explain import Sighting, explain
@@ -20,7 +21,7 @@ from .ledger import Ledger, MemoryLedger
 from .lookup import Asker
 from .marker import PREFIX
 from .presence import RowReader
-from .run import GateRun, current_run
+from .run import GateRun
 from .scope import Turn
 from .settings import GateSettings
 from .surface import Surface

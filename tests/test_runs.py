@@ -29,8 +29,8 @@ from tooldialect.gate import (
     Surface,
     Unavailable,
 )
+from tooldialect.gate.current import _here
 from tooldialect.gate.decision import KeyFacts, before_lookup
-from tooldialect.gate.run import _here
 
 
 class Gathering:

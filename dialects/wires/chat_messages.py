@@ -1,4 +1,4 @@
-"""What OpenAI-shaped messages have in common: host texts and the tools field."""
+"""What OpenAI-shaped messages have in common: roles, host texts and the tools field."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ from ..host_texts import HostTexts
 from .reply import field, message_list, text_parts
 from .tool_specs import PreparedTool
 
+# A tool's words without a call are the user's turn: a `tool` message must answer a call.
+ROLES = {"system": "system", "user": "user", "tool": "user"}
 _HOST_ROLES = ("user", "tool", "function")
 
 

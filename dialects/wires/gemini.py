@@ -14,14 +14,13 @@ from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolR
 from .arguments import reported_arguments
 from .attached import left_out
 from .base import Wire
-from .chat_reply import call_id
 from .fixed_texts import OPENING_USER, is_blank, shown_result
 from .gemini_turn import LONGEST_NAME, NAME, NAMESPACE, SPELLING, Part, as_part, model_parts, said
-from .ids import WireIds
+from .ids import WireIds, reported_id
 from .layout import Cycle, Stray, lay_out
-from .reply import field, items, message_list, parts_of, text_parts
+from .reply import field, items, message_list, parts_of, refuse_error, text_parts
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import tools_to_send
 
 _HOST_ROLES = ("user", "function", "tool")
 # "Image understanding", "Document understanding", "Audio understanding", "Video understanding".
@@ -76,9 +75,7 @@ class GeminiWire(Wire):
         request: dict[str, Any] = {"contents": contents.finish()}
         if system:
             request["systemInstruction"] = {"parts": system}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             declarations = [
                 {
                     "name": self.tool_name(tool.name),
@@ -131,10 +128,6 @@ class GeminiWire(Wire):
                         yield from (text for key in ("output", "error") for text in _whole(field(answer, key)))
                     else:
                         yield from text_parts([part])
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `allowedFunctionNames`."""
@@ -222,8 +215,7 @@ def _either(source: Any, name: str) -> Any:
 
 
 def _first_candidate(response: Any) -> Any:
-    if error := field(response, "error"):
-        raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+    refuse_error(response)
     candidates = items(field(response, "candidates"), "candidates")
     if candidates:
         return candidates[0]
@@ -240,7 +232,7 @@ def _call(source: Any, part: Part, names: dict[str, str], taken: set[str]) -> To
     name = name if isinstance(name, str) else ""
     signature = part.get("thoughtSignature")
     return ToolCall(
-        id=call_id(field(call, "id"), taken),
+        id=reported_id(field(call, "id"), taken),
         name=names.get(name, name),
         arguments=reported_arguments(field(call, "args")),
         extra_content={"google": {"thought_signature": signature}} if isinstance(signature, str) else None,

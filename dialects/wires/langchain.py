@@ -20,7 +20,7 @@ from .langchain_turn import NAMESPACE, Message, assistant_message, kept_fields, 
 from .layout import Stray, lay_out
 from .reply import field, message_list, text_parts
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import tools_to_send
 
 _ROLES = {"system": "system", "user": "user", "tool": "user"}
 _HOST = ("user", "human", "HumanMessageChunk", "tool", "ToolMessageChunk", "function", "FunctionMessageChunk")
@@ -44,9 +44,7 @@ class LangChainWire(Wire):
         """`messages` for `invoke`, and `tools` for `bind_tools` where there are some. A tool result
         is a message whose content is exactly its text."""
         request: dict[str, Any] = {"messages": list(_messages(entries))}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = function_tools(prepared, wire_name)
         return request
 
@@ -68,10 +66,6 @@ class LangChainWire(Wire):
             metadata={NAMESPACE: kept} if kept else None,
         )
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
     def host_texts(self, messages: Any) -> Iterator[str]:
         """From dicts and message objects, also in LangChain's saved forms, its pairs and its bare strings."""
         for given in message_list(messages):
@@ -81,10 +75,6 @@ class LangChainWire(Wire):
             message = _opened(given)
             if field(message, "role", field(message, "type")) in _HOST:
                 yield from text_parts(field(message, "content"))
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""

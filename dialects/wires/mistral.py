@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, ClassVar
 
@@ -25,7 +25,7 @@ from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .tool_names import original_names, wire_name
-from .tool_specs import PreparedTool, ToolIssue, prepare_tools, report_issues
+from .tool_specs import PreparedTool, ToolIssue, prepare_tools, tools_to_send
 
 _ID = re.compile(r"[a-zA-Z0-9]{9}")
 _DIGITS = string.digits + string.ascii_lowercase
@@ -63,19 +63,13 @@ class MistralWire(Wire):
         """`messages`, and `tools` where there are some. A tool result is a message whose content
         is exactly its text."""
         request: dict[str, Any] = {"messages": self._messages(entries)}
-        prepared, issues = _prepare(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools, _prepare):
             request["tools"] = function_tools(prepared, wire_name)
         return request
 
     def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
         """The first choice of a chat completion. Raises WireError for what is none."""
         return read_chat_reply(response, original_names(tool.name for tool in tools), self.name)
-
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
 
     def host_texts(self, messages: Any) -> Iterator[str]:
         return host_texts_of(messages)

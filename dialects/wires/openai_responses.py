@@ -15,14 +15,13 @@ from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolR
 from .arguments import reported_arguments
 from .attached import as_url, is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
-from .chat_reply import call_id
 from .fixed_texts import is_blank, shown_result
-from .ids import WireIds
+from .ids import WireIds, reported_id
 from .layout import Stray, lay_out
 from .openai_responses_turn import NAMESPACE, Item, assistant_items, item_text, kept_items
-from .reply import field, fields, items, json_or_none, message_list, text_parts
+from .reply import field, fields, items, json_or_none, message_list, refuse_error, text_parts
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import tools_to_send
 
 _LONGEST_ID = 64
 _ROLES = {"system": "system", "user": "user", "tool": "user"}
@@ -47,9 +46,7 @@ class OpenAIResponsesWire(Wire):
         """`input`, and `tools` where there are some. A tool result is an item whose `output` is
         exactly its text, a user text an item whose `content` is."""
         request: dict[str, Any] = {"input": list(_items(entries))}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = [
                 {
                     "type": "function",
@@ -66,8 +63,7 @@ class OpenAIResponsesWire(Wire):
     def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
         """A finished response. Items whose order, phase or content must come back are kept in
         the metadata. Raises WireError for what is no response, or one that still runs."""
-        if error := field(response, "error"):
-            raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+        refuse_error(response)
         if field(response, "output") is None:
             raise WireError(f"the reply ({type(response).__name__}) has no output: is it a response?")
         if (status := field(response, "status")) in _UNFINISHED:
@@ -103,10 +99,6 @@ class OpenAIResponsesWire(Wire):
                 yield from text_parts(field(item, "content"), _INPUT_TEXT)
             elif str(field(item, "type")).endswith("_call_output"):
                 yield from text_parts(field(item, "output"), _INPUT_TEXT)
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""
@@ -184,7 +176,7 @@ def _call(item: Item, names: dict[str, str], taken: set[str]) -> ToolCall:
     name = name if isinstance(name, str) else ""
     extra = json_or_none(item.get("extra_content"))
     return ToolCall(
-        id=call_id(item.get("call_id"), taken),
+        id=reported_id(item.get("call_id"), taken),
         name=names.get(name, name),
         # A custom tool's input is free text; as arguments it is read, or reported, like any.
         arguments=reported_arguments(item.get("arguments", item.get("input"))),
