@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import io
 import logging
 import shutil
 import sys
@@ -33,6 +34,8 @@ def main(arguments: Sequence[str] | None = None, ways: Sequence[Way] | None = No
     options = _parser(ways).parse_args(arguments)
     scenes = [scene for scene in SCENES if options.scene in (None, scene.name)]
     chosen = [way for way in ways if options.dialect in (None, way.dialect.name)]
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="replace")  # not every locale has the ticks
     # Where nobody looks on a terminal the lines are as long as they are on a wide one.
     is_terminal = sys.stdout.isatty()
     console = Console(force_terminal=is_terminal, width=None if is_terminal else _WIDTH, highlight=False)

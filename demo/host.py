@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any, Protocol
 
 from tooldialect.dialects import ChatMessage, ParsedToolCall, ToolDialect, ToolOutcome, TranscriptEntry, Wire
@@ -58,7 +59,8 @@ class Host:
 
     async def _work(self, run: GateRun, history: History, model: Model) -> str:
         while True:
-            history = self._managed(history)
+            before, history = history, self.context(history)
+            self.timeline.managed(before, history)
             request = await run.aencode(history, self.dialect, self.wire, TOOLS)
             self.timeline.request(len(self.wire.messages(request)), run.present)
             reply = self.dialect.parse_response(self.wire.decode(model.complete(request), TOOLS))
@@ -71,11 +73,6 @@ class Host:
             results = self.dialect.format_results([outcome for _, outcome in answers])
             history += results
             self.timeline.results(results, answers)
-
-    def _managed(self, history: History) -> History:
-        managed = self.context(history)
-        self.timeline.rewritten([entry for entry in managed if entry not in history])
-        return managed
 
     async def _answer(self, run: GateRun, call: ParsedToolCall) -> tuple[str, ToolOutcome]:
         """The outcome of a call, and who wrote it."""
@@ -101,9 +98,10 @@ class Host:
         if call.name == DELEGATE.name:
             return ToolOutcome.ok(call.name, await self._delegate(run, str(arguments["task"])))
         if call.name == SAVE_NOTE.name:
-            self.timeline.executes(f"host: writes {arguments['file_name']}")
-            (self.repository.path / arguments["file_name"]).write_text(arguments["body"], encoding="utf-8")
-            return ToolOutcome.ok(call.name, f"saved {arguments['file_name']}")
+            file_name = Path(arguments["file_name"]).name  # in the folder, whatever path the model thinks of
+            self.timeline.executes(f"host: writes {file_name}")
+            (self.repository.path / file_name).write_text(arguments["body"], encoding="utf-8")
+            return ToolOutcome.ok(call.name, f"saved {file_name}")
         return ToolOutcome.failed(call.name, f"there is no tool {call.name}")
 
     async def _delegate(self, parent: GateRun, task: str) -> str:

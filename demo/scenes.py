@@ -53,10 +53,12 @@ async def batch(stage: Stage) -> None:
     await stage.host.user_turn("Look at the state and at the clock, and commit as 'Add notes'.", model)
     first, second, third = model.received[1].rows[-3:]
     stage.check("the first result says what git says", True, "On branch main" in first and "notes.md" in first)
-    stage.check("the middle one is the delivery, alone", model.received[1].deliveries, [second])
+    stage.check("the middle one is the delivery, alone", [second], model.received[1].deliveries)
     stage.check("the third is the time in Berlin", True, "Europe/Berlin" in third and "git" not in third)
-    by_key = [decision.reason for key, decision in stage.host.decisions if key == COMMIT]
-    stage.check("the gate answered the guess alone", [Reason.CONTRACT_REQUIRED, Reason.PRESENT], by_key)
+    stage.check_delivered(model.received[1])
+    stage.check_decisions(Reason.CONTRACT_REQUIRED, Reason.PRESENT, key=COMMIT)
+    stage.check_decisions(Reason.ARGUMENTS_SATISFY, key="mcp:git:git_status")
+    stage.check_decisions(Reason.ARGUMENTS_SATISFY, key=NOW)
     stage.check_executed(git_status=1, get_current_time=1, git_commit=1)
     stage.check_commits("Add notes")
 

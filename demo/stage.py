@@ -60,10 +60,11 @@ class Stage:
         self.checks.append(check)
         self.timeline.check(sentence, f"told {told!r}, seen {seen!r}", fine=check.fine)
 
-    def check_decisions(self, *told: Reason, host: Host | None = None) -> None:
-        decisions = (host or self.host).decisions
-        seen = [str(decision.reason) for _, decision in decisions]
-        self.check("the gate decided " + ", ".join(told), list(map(str, told)), seen)
+    def check_decisions(self, *told: Reason, key: str | None = None) -> None:
+        """What the gate decided in order, about `key` alone or about every target."""
+        seen = [str(decision.reason) for about, decision in self.host.decisions if key in (None, about)]
+        subject = "" if key is None else f" about {key}"
+        self.check(f"the gate decided{subject}: {', '.join(told)}", list(map(str, told)), seen)
 
     def check_executed(self, **told: int) -> None:
         """Frames that the taps saw, by tool, since the scene began."""
@@ -75,9 +76,9 @@ class Stage:
         sentence = "git's log holds " + (", ".join(map(repr, told)) or "nothing new")
         self.check(sentence, ["Begin", *told], self.repository.subjects())
 
-    def check_delivered(self, received: Received, host: Host | None = None) -> None:
+    def check_delivered(self, received: Received) -> None:
         """Each delivery in the request is, byte for byte, one that the gate wrote, and is a row of its own."""
-        written = [decision.message for _, decision in (host or self.host).decisions if decision.reason.delivers]
+        written = [decision.message for _, decision in self.host.decisions if decision.reason.delivers]
         self.check("the contract reached the model byte for byte, in a row of its own", written, received.deliveries)
 
 

@@ -71,9 +71,9 @@ class Timeline:
     def sub_agent(self, task: str) -> None:
         self._line("host", "delegates", f"to a sub-agent: {task}", style="bold green")
 
-    def rewritten(self, entries: Iterable[TranscriptEntry]) -> None:
+    def managed(self, before: Sequence[TranscriptEntry], after: Iterable[TranscriptEntry]) -> None:
         """What the context managers put in place of what was there."""
-        for entry in entries:
+        for entry in [entry for entry in after if entry not in before]:
             texts = [entry.content] if isinstance(entry, ChatMessage) else []
             if isinstance(entry, ToolResultBatch):
                 texts = [result.content for result in entry.results]

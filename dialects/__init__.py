@@ -9,6 +9,7 @@ from .errors import (
     ToolDialectError,
     TranscriptError,
     UnknownDialectError,
+    UnknownWireError,
     VerbatimError,
     WireError,
 )
@@ -37,7 +38,20 @@ from .transcript import (
     ToolSpec,
     TranscriptEntry,
 )
-from .wires import AnthropicWire, OpenAIChatWire, PlainChatWire, ToolIssue, Wire
+from .wires import (
+    AnthropicWire,
+    BedrockWire,
+    GeminiWire,
+    LangChainWire,
+    MistralWire,
+    OpenAIChatWire,
+    OpenAIResponsesWire,
+    PlainChatWire,
+    ToolIssue,
+    Wire,
+    available_wires,
+    wire_for,
+)
 from .xml import XmlDialect
 
 __all__ = [
@@ -45,12 +59,17 @@ __all__ = [
     "AnthropicWire",
     "AssistantTurn",
     "Attachment",
+    "BedrockWire",
     "CallFormat",
     "ChatMessage",
+    "GeminiWire",
+    "LangChainWire",
     "MissingExtraError",
+    "MistralWire",
     "ModelResponse",
     "NativeDialect",
     "OpenAIChatWire",
+    "OpenAIResponsesWire",
     "PFormatDialect",
     "ParsedResponse",
     "ParsedToolCall",
@@ -71,11 +90,13 @@ __all__ = [
     "TranscriptEntry",
     "TranscriptError",
     "UnknownDialectError",
+    "UnknownWireError",
     "VerbatimError",
     "Wire",
     "WireError",
     "XmlDialect",
     "available_dialects",
+    "available_wires",
     "dump_transcript",
     "get_dialect",
     "host_texts",
@@ -83,4 +104,5 @@ __all__ = [
     "outcome_from_mcp",
     "render_catalogue",
     "repair_tool_cycles",
+    "wire_for",
 ]

@@ -44,6 +44,37 @@ def frame(results: Iterable[tuple[str, str]], render_body: Callable[[str], str],
     return "".join(parts)
 
 
+def join_results(parts: list[str]) -> str:
+    """What `frame` gives, of a head from `NEXT_OK` or `NEXT_FAILED` and a rendered body for each result.
+
+    `parts` is used up.
+    """
+    parts[0] = BANNER + parts[0][len(_TAIL) :]
+    parts.append(_TAIL)
+    return "".join(parts)
+
+
+class _NextHeads(dict[str, str]):
+    """By tool: the end of the result before and the opening tag of one, in one text, for one status.
+
+    A look-up here costs a third of a call of a cached function, and two parts a result join faster than three.
+    """
+
+    def __init__(self, *, success: bool) -> None:
+        super().__init__()
+        self._success = success
+
+    def __missing__(self, name: str) -> str:
+        if len(self) >= _MOST_HEADS:
+            self.clear()
+        head = self[name] = _TAIL + result_head(name, self._success)
+        return head
+
+
+_MOST_HEADS = 1024
+NEXT_OK, NEXT_FAILED = _NextHeads(success=True), _NextHeads(success=False)
+
+
 def escape_body(body: str) -> str:
     """The body as XML character data: read back exactly, but for what XML 1.0 forbids (U+FFFD)."""
     return _IN_BODY.sub(_as_xml, body)

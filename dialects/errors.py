@@ -50,6 +50,10 @@ class UnknownDialectError(ToolDialectError, LookupError):
     """No dialect of that name is installed; the message lists those that are."""
 
 
+class UnknownWireError(ToolDialectError, LookupError):
+    """No wire has that name; the message lists those there are."""
+
+
 class PluginError(ToolDialectError):
     """A dialect somebody else registered could not be loaded; `__cause__` says why."""
 

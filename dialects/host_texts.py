@@ -1,18 +1,137 @@
-"""What the host wrote in a transcript, as the units a provider keeps apart."""
+"""What the host wrote in a transcript, as the units a provider keeps apart.
+
+A rescan before every model call asks thousands of rows for the few that begin with a marker.
+So these texts can also be had by their beginning: each row's text is then read once, and its
+role, its type and whatever else decides only where the text fits.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
+from itertools import chain
+from typing import Any, TypeAlias
 
-from .transcript import ChatMessage, ToolResultBatch, TranscriptEntry
+from .transcript import AssistantTurn, ChatMessage, ToolResult, ToolResultBatch, TranscriptEntry
+
+TextsOf: TypeAlias = Callable[[Any], Iterable[str]]
+# (rows, prefix, end): in order, each row that may have a text `t` with `prefix <= t < end`.
+Candidates: TypeAlias = Callable[[list[Any], str, str], Iterable[Any]]
 
 
-def host_texts(entries: Iterable[TranscriptEntry]) -> Iterator[str]:
+class HostTexts(Iterator[str]):
+    """The texts of some rows in order, read once: one by one, or all that begin with a prefix."""
+
+    def __init__(self, rows: Iterable[Any], texts_of: TextsOf, candidates: Candidates) -> None:
+        self._rows = rows
+        self._texts_of = texts_of
+        self._candidates = candidates
+        self._texts: Iterator[str] | None = None
+
+    def __next__(self) -> str:
+        if self._texts is None:
+            self._texts = chain.from_iterable(map(self._texts_of, self._rows))
+        return next(self._texts)
+
+    def starting_with(self, prefix: str) -> list[str]:
+        """Those of the texts not read yet that begin with `prefix`, which is not empty."""
+        if self._texts is not None:
+            return starting_with(self._texts, prefix)
+        # A list: an error inside a host's generator is not one of the row before it.
+        rows = self._rows if isinstance(self._rows, list) else list(self._rows)
+        self._texts = iter(())
+        return self._among(rows, prefix)
+
+    def _among(self, rows: list[Any], prefix: str) -> list[str]:
+        found = self._candidates(rows, prefix, after(prefix))
+        return [text for row in found for text in self._texts_of(row) if text.startswith(prefix)]
+
+
+class EntryTexts(HostTexts):
+    """The texts of transcript entries, which are frozen: what was read of one stays true of it."""
+
+    def __init__(self, entries: Iterable[TranscriptEntry]) -> None:
+        super().__init__(entries, _texts_of_entry, _candidate_entries)
+
+    def starting_with_since(
+        self, known: list[TranscriptEntry], prefix: str
+    ) -> tuple[list[TranscriptEntry], list[str], list[str]] | None:
+        """What has changed since the entries were `known`, where all of those are still here, unchanged
+        and in order: the entries that can be known next time, their new texts that begin with
+        `prefix`, and such texts behind them. None where some are not, or were read already.
+        """
+        if self._texts is not None:
+            return None
+        entries = self._rows = list(self._rows)
+        if not _begins_with(entries, known):
+            return None
+        self._texts = iter(())
+        added = entries[len(known) :]
+        lasting = next((at for at, entry in enumerate(added) if not _is_frozen(entry)), len(added))
+        return (
+            entries[: len(known) + lasting],
+            self._among(added[:lasting], prefix),
+            self._among(added[lasting:], prefix),
+        )
+
+
+def host_texts(entries: Iterable[TranscriptEntry]) -> EntryTexts:
     """Each user message and each tool result. System and assistant text never: a model can
     quote what it was shown, and a quotation proves nothing about what stands in context."""
+    return EntryTexts(entries)
+
+
+def starting_with(texts: Iterable[str], prefix: str) -> list[str]:
+    """Those that begin with `prefix`, which is not empty."""
+    end = after(prefix)
+    # On 3.11 two comparisons cost half of a call of `startswith`; most texts fail the first.
+    return [text for text in texts if text < end and text >= prefix]
+
+
+def after(prefix: str) -> str:
+    """The least text greater than all that begin with `prefix`."""
+    return prefix[:-1] + chr(ord(prefix[-1]) + 1)
+
+
+def _texts_of_entry(entry: TranscriptEntry) -> Iterator[str]:
+    if isinstance(entry, ToolResultBatch):
+        for result in entry.results:
+            yield result.content
+    elif isinstance(entry, ChatMessage) and entry.role in ("user", "tool"):
+        yield entry.content
+
+
+def _candidate_entries(entries: list[Any], prefix: str, end: str) -> Iterator[Any]:
     for entry in entries:
-        if isinstance(entry, ToolResultBatch):
+        kind = type(entry)
+        if kind is ChatMessage:
+            text = entry.content
+            if text < end and text >= prefix:
+                yield entry
+        elif kind is ToolResultBatch:
             for result in entry.results:
-                yield result.content
-        elif isinstance(entry, ChatMessage) and entry.role in ("user", "tool"):
-            yield entry.content
+                text = result.content
+                if text < end and text >= prefix:
+                    yield entry
+                    break
+        elif kind is not AssistantTurn:
+            yield entry
+
+
+def _begins_with(entries: list[Any], known: list[Any]) -> bool:
+    count = len(known)
+    if not count:
+        return True
+    if len(entries) < count or any(entries[at] is not known[at] for at in (0, count // 2, count - 1)):
+        return False
+    # Lists compare what is identical without asking it, in C; equal frozen records have equal texts.
+    return entries[:count] == known
+
+
+def _is_frozen(entry: Any) -> bool:
+    # Not isinstance: a host's subclass may have thawed.
+    kind = type(entry)
+    return (
+        kind is ChatMessage
+        or kind is AssistantTurn
+        or (kind is ToolResultBatch and all(type(result) is ToolResult for result in entry.results))
+    )

@@ -12,7 +12,8 @@ import base64
 import binascii
 import re
 from collections.abc import Mapping
-from typing import Annotated, Any, Literal, Self, TypeAlias
+from functools import cache
+from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -103,6 +104,29 @@ class Record(BaseModel):
             return super().model_copy(deep=deep)
         fields = {name: getattr(self, name) for name in self.model_fields_set}
         return type(self)(**{**fields, **update})
+
+
+R = TypeVar("R", bound=Record)
+
+
+def record_of_clean(kind: type[R], **fields: Any) -> R:
+    """A record of values that its constructor would take unchanged, without asking it again:
+    texts joined from the texts of records are clean, and checking one copies it.
+
+    Equal to the constructor's in every way. For records whose defaults are plain values.
+    """
+    record = kind.__new__(kind)
+    fill = object.__setattr__
+    fill(record, "__dict__", _blank(kind) | fields)
+    fill(record, "__pydantic_fields_set__", set(fields))
+    fill(record, "__pydantic_extra__", None)
+    fill(record, "__pydantic_private__", None)
+    return record
+
+
+@cache
+def _blank(kind: type[Record]) -> dict[str, Any]:
+    return {name: field.default for name, field in kind.model_fields.items()}
 
 
 class Attachment(Record):
@@ -238,6 +262,16 @@ class ModelResponse(Record):
     reasoning_content: Text | None = None
     truncated: StrictBool = False
     metadata: JsonObject | None = None
+
+
+def reported_turn(response: ModelResponse) -> AssistantTurn:
+    """The turn to append: all as it came, so that replay shows the model its own call."""
+    return AssistantTurn(
+        text=response.text,
+        tool_calls=response.tool_calls,
+        reasoning_content=response.reasoning_content,
+        metadata=response.metadata,
+    )
 
 
 class ParsedToolCall(Record):

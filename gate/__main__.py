@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from tooldialect.dialects import AnthropicWire, OpenAIChatWire, ToolDialectError, Wire, host_texts, load_transcript
+from tooldialect.dialects import ToolDialectError, available_wires, host_texts, load_transcript, wire_for
+from tooldialect.dialects.command_line import read_input
 from tooldialect.dialects.text import read_json
 
 from .errors import GateError
@@ -18,7 +19,10 @@ from .explain import explain
 from .ledger import Ledger, SignedLedger
 
 _UNREADABLE = 2
-_WIRES: dict[str, type[Wire]] = {"openai-chat": OpenAIChatWire, "anthropic": AnthropicWire}
+_TRANSCRIPT = "transcript"
+# What tells the speaker of a message, and where its words are, whatever the provider.
+_SPEAKER = ("role", "type")
+_WORDS = ("content", "parts", "output")
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +44,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             file = options.secret_file
             ledger = SignedLedger(Path(file).read_bytes().rstrip(b"\r\n"))
             file = options.file
-        rows = list(_rows(_read(file), options.wire))
+        rows = list(_rows(read_input(file), options.wire))
     except (OSError, UnicodeDecodeError, ToolDialectError) as error:
         print(f"tooldialect.gate scan: {file}: {' '.join(str(error).split())}", file=sys.stderr)
         return _UNREADABLE
@@ -82,8 +86,8 @@ def _rows(content: str, wire: str) -> Iterator[_Row]:
 
 
 def _texts(line: str, number: int, wire: str) -> Iterator[str]:
-    if wire in _WIRES:
-        return _WIRES[wire]().host_texts([_message(line, number)])
+    if wire != _TRANSCRIPT:
+        return wire_for(wire).host_texts([_message(line, number)])
     try:
         return host_texts(load_transcript(line))
     except ToolDialectError as error:
@@ -95,17 +99,12 @@ def _message(line: str, number: int) -> dict[str, Any]:
         message = read_json(line)
     except ValueError as error:
         raise GateError(f"line {number} is not JSON: {error}") from None
-    if not isinstance(message, dict) or not isinstance(message.get("role"), str):
-        raise GateError(f"line {number} is no message of this wire: an object with a role is wanted")
-    if not isinstance(message.get("content"), str | list | None):
-        raise GateError(f"line {number} is no message of this wire: its content is neither text nor a list of parts")
+    if not isinstance(message, dict) or not any(isinstance(message.get(key), str) for key in _SPEAKER):
+        raise GateError(f"line {number} is no message of this wire: an object with a role or a type is wanted")
+    for key in _WORDS:
+        if not isinstance(message.get(key), str | list | None):
+            raise GateError(f"line {number} is no message of this wire: its {key} is neither text nor a list of parts")
     return message
-
-
-def _read(file: str) -> str:
-    # Bytes, so that neither the locale nor newline translation touches a row.
-    content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    return content.decode("utf-8-sig")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -115,8 +114,8 @@ def _parser() -> argparse.ArgumentParser:
     scan.add_argument("file", metavar="FILE", help="JSON Lines, one entry or message a line; - is stdin")
     scan.add_argument(
         "--wire",
-        choices=["transcript", *_WIRES],
-        default="transcript",
+        choices=[_TRANSCRIPT, *available_wires()],
+        default=_TRANSCRIPT,
         help="what a line is: an entry of dump_transcript (default) or a message of this provider",
     )
     scan.add_argument("--secret-file", metavar="SECRET", help="verify with the SignedLedger secret in this file")

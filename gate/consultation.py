@@ -15,13 +15,12 @@ from .aim import Aim
 from .answers import malformed_call, same_batch, unknown_target
 from .arguments import ArgumentCheck, check_arguments
 from .contract import Contract
-from .decision import Decision, KeyFacts, Reason, before_lookup, with_contract, without_contract
-from .decision import unknown_target as decide_unknown
-from .delivery import delivery_payload, example_arguments
+from .decision import Decision, KeyFacts, Reason, before_lookup, target_not_found, with_contract, without_contract
+from .delivery import delivery_payload, example_call
 from .known import KnownContracts
 from .ledger import Ledger
 from .lookup import Asker
-from .marker import fits_header, longest_header, write_marker
+from .marker import fits_header, longest_header, marked
 from .scope import Delivered, RunState, Turn
 from .settings import GateSettings, switched_off
 from .sources.base import ContractSource, Found, Lookup, NotFound
@@ -124,7 +123,7 @@ def _by_answer(answer: Lookup, facts: KeyFacts, check: ArgumentCheck | None, *, 
     if isinstance(answer, Found):
         assert check is not None
         return with_contract(facts, satisfied=not check.violations, must_read=must_read)
-    return decide_unknown(facts) if isinstance(answer, NotFound) else without_contract(facts)
+    return target_not_found(facts) if isinstance(answer, NotFound) else without_contract(facts)
 
 
 def _disabled(run: RunState, aim: Aim) -> Decision:
@@ -162,11 +161,10 @@ def _deliver(
 ) -> str:
     assert aim.surface is not None
     claims = {target.key: contract.version}
-    call = aim.surface.reissue(target, example_arguments(contract, aim.surface.injected))
     payload = delivery_payload(
         target,
         contract,
-        call,
+        example_call(aim.surface, target, contract),
         reason=reason,
         violations=check.violations,
         max_chars=desk.settings.max_contract_chars - longest_header(claims),
@@ -174,11 +172,6 @@ def _deliver(
     message = marked(desk.ledger, payload, claims)
     turn.delivered[target.key] = Delivered(target, contract, aim.surface)
     return message
-
-
-def marked(ledger: Ledger, payload: str, claims: dict[str, str]) -> str:
-    """The message: marker, then payload."""
-    return write_marker(ledger.issue(payload, claims), claims) + payload
 
 
 def _warn_unseen(key: str) -> None:

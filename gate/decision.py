@@ -6,7 +6,7 @@ All of the gate's policy is here, in the order it is decided; no clock, lock, lo
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any
 
@@ -77,7 +77,7 @@ class Decision:
     reason: Reason
     message: str | None = None
     arguments: Any = None
-    violations: tuple[Violation, ...] = field(default=())
+    violations: tuple[Violation, ...] = ()
 
     def outcome(self, name: str, tool_call_id: str | None = None) -> ToolOutcome:
         """The failed outcome that answers the call, marked `trusted_verbatim` exactly when the
@@ -135,7 +135,7 @@ def without_contract(facts: KeyFacts) -> Reason:
     return _beside_delivery(facts) or Reason.NO_CONTRACT
 
 
-def unknown_target(facts: KeyFacts) -> Reason:
+def target_not_found(facts: KeyFacts) -> Reason:
     """The source knows no such target. What it knows may be stale, so it blocks until the
     model has read the answer, and not again."""
     return Reason.NO_CONTRACT if facts.listed_and_rescanned else Reason.UNKNOWN_TARGET

@@ -12,6 +12,7 @@ from tooldialect.dialects import ParsedToolCall
 
 from .consultation import Desk
 from .counter import MemoryTurnCounter, TurnCounter
+from .current import current_run
 from .decision import Decision
 from .errors import GateError
 from .explain import Sighting, explain
@@ -20,7 +21,7 @@ from .ledger import Ledger, MemoryLedger
 from .lookup import Asker
 from .marker import PREFIX
 from .presence import RowReader
-from .run import GateRun, current_run
+from .run import GateRun
 from .scope import Turn
 from .settings import GateSettings
 from .surface import Surface
@@ -108,13 +109,16 @@ class ContractGate:
     def wanted_version(self, key: str) -> str | None:
         """The version a target has now: what its source's `peek` knows, else the one last looked
         up, else None, which any version satisfies."""
-        try:
-            target = GateTarget.from_key(key)
-        except ValueError:
+        target = _target_of(key)
+        if target is None:
             return None
         # Every surface of the kind: which of them a call will come through is not known here.
-        peeked = (self.desk.asker.peek(s.source, target) for s in self.surfaces if s.kind == target.kind)
-        known = next(filter(None, peeked), None) or self.desk.known.get(key)
+        for surface in self.surfaces:
+            if surface.kind == target.kind:
+                peeked = self.desk.asker.peek(surface.source, target)
+                if peeked is not None:
+                    return peeked.version
+        known = self.desk.known.get(key)
         return None if known is None else known.version
 
     def _current(self) -> GateRun:
@@ -135,3 +139,11 @@ class ContractGate:
             while len(self._turns) > _NAMED_TURNS:
                 self._turns.popitem(last=False)
             return turn
+
+
+@functools.lru_cache(maxsize=4096)
+def _target_of(key: str) -> GateTarget | None:
+    try:
+        return GateTarget.from_key(key)
+    except ValueError:
+        return None

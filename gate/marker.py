@@ -6,10 +6,11 @@ TOKEN is 16 to 128 lower-case hex digits, VERSION 16. Keys are sorted, unique an
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
+from typing import NamedTuple
+
+from .ledger import Ledger
 
 PREFIX = "[contract-gate:"
 MAX_KEYS = 256
@@ -22,13 +23,19 @@ _LONGEST_TOKEN = 128
 _MAX_SIGHTINGS = 256
 
 
-@dataclass(frozen=True, slots=True)
-class Marker:
+class Marker(NamedTuple):
     """A well-formed leading marker: its token, what it claims (`{key: version}`), the payload behind it."""
 
     token: str
     claims: dict[str, str]
     payload: str
+
+
+def read_header(text: str) -> str:
+    """What a marker at the very start of `text` would be, `[contract-gate:` to the first `]`; blank without one."""
+    if not text.startswith(PREFIX):
+        return ""
+    return text[: text.find("]", len(PREFIX), MAX_HEADER_BYTES) + 1]
 
 
 def read_marker(text: str) -> Marker | None:
@@ -64,16 +71,21 @@ def _read_header(text: str, start: int, end: int) -> Marker | None:
     match = _HEADER.fullmatch(header)
     if match is None or not _fits(header):
         return None
-    pairs = [claim.split("@") for claim in match[2].split(",")]
-    keys = [key for key, _ in pairs]
-    if len(keys) > MAX_KEYS or any(left >= right for left, right in itertools.pairwise(keys)):
-        return None
-    return Marker(match[1], dict(pairs), text[end + 1 :])
+    token, listed = match.groups()
+    claims = dict([claim.split("@") for claim in listed.split(",")])
+    if "," in listed:
+        keys = list(claims)
+        # As many as the separators say: a dict hides what is repeated.
+        if len(keys) > MAX_KEYS or len(keys) <= listed.count(",") or keys != sorted(keys):
+            return None
+    return Marker(token, claims, text[end + 1 :])
 
 
 def _fits(header: str) -> bool:
+    if header.isascii():
+        return len(header) < MAX_HEADER_BYTES
     try:
-        return len(header) < MAX_HEADER_BYTES and len(header.encode()) < MAX_HEADER_BYTES
+        return len(header.encode()) < MAX_HEADER_BYTES
     except UnicodeEncodeError:  # a lone surrogate: no key of ours holds one
         return False
 
@@ -81,6 +93,11 @@ def _fits(header: str) -> bool:
 def write_marker(token: str, claims: Mapping[str, str]) -> str:
     """The marker for these claims, keys sorted by code point."""
     return f"{PREFIX}{token}:{','.join(f'{key}@{claims[key]}' for key in sorted(claims))}]"
+
+
+def marked(ledger: Ledger, payload: str, claims: Mapping[str, str]) -> str:
+    """The message that delivers `payload`: the marker of a token issued for it, then the payload."""
+    return write_marker(ledger.issue(payload, claims), claims) + payload
 
 
 def longest_header(claims: Mapping[str, str]) -> int:

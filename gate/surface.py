@@ -14,6 +14,7 @@ from tooldialect.dialects import ParsedToolCall, ToolSpec
 
 from .contract import Contract
 from .sources.base import ContractSource
+from .sources.static import StaticSource
 from .target import GateTarget
 
 
@@ -79,8 +80,6 @@ class Surface(ABC):
     @staticmethod
     def deferred(specs: Iterable[ToolSpec]) -> Surface:
         """Tools of the host that are listed to the model without their schemas."""
-        from .sources.static import StaticSource
-
         contracts = {
             GateTarget.tool(spec.name): Contract(description=spec.description, input_schema=spec.parameters)
             for spec in specs

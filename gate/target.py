@@ -84,8 +84,12 @@ class GateTarget(Record):
         """`kind:part[:part…]`, parts percent-encoded where they hold what the marker reserves."""
         return ":".join(_RESERVED.sub(_escape, part) for part in (self.kind, *self.parts))
 
+    def __eq__(self, other: object) -> bool:
+        # Of a record's own comparison only this much matters, and a rescan looks up every key.
+        return isinstance(other, GateTarget) and self.key == other.key
+
     def __hash__(self) -> int:
-        return hash((self.kind, self.parts))
+        return hash(self.key)
 
     def __str__(self) -> str:
         return self.key

@@ -92,6 +92,21 @@ METADATA = [
         }
     },
     {"anthropic": "spoiled"},
+    {"gemini": {"content": [{"text": "t", "thought": True}, {"text": "go", "thoughtSignature": "c2ln"}]}},
+    {"gemini": {"content": [{"text": "", "thoughtSignature": "c2ln"}, {"thoughtSignature": "c2ln"}, 1, {}]}},
+    {"bedrock": {"content": [{"reasoningContent": {"reasoningText": {"text": "t", "signature": "s"}}}]}},
+    {
+        "bedrock": {
+            "content": [
+                {"reasoningContent": {"redactedContent": "c2ln"}},
+                {"reasoningContent": {"reasoningText": {"text": "t"}}},
+                {"text": "go"},
+                {"text": " ", "odd": 1},
+                {"reasoningContent": {"reasoningText": {"text": "t", "signature": "s"}}},
+                {"reasoningContent": 1},
+            ]
+        }
+    },
 ]
 
 

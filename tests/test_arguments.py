@@ -120,7 +120,21 @@ def test_a_string_is_read_only_where_no_string_is_allowed(kind: str, text: str, 
 
 @pytest.mark.parametrize(
     ("kind", "text"),
-    [("integer", "007"), ("integer", "5.5"), ("integer", "x"), ("number", "NaN"), ("number", "1e999"), ("boolean", "1"), ("boolean", "yes"), ("null", "null"), ("integer", "9" * 5000), ("array", '{"a":1}'), ("object", "[1]"), ("array", "[1"), ("integer", "")],
+    [
+        ("integer", "007"),
+        ("integer", "5.5"),
+        ("integer", "x"),
+        ("number", "NaN"),
+        ("number", "1e999"),
+        ("boolean", "1"),
+        ("boolean", "yes"),
+        ("null", "null"),
+        ("integer", "9" * 5000),
+        ("array", '{"a":1}'),
+        ("object", "[1]"),
+        ("array", "[1"),
+        ("integer", ""),
+    ],
 )
 def test_a_string_that_spells_something_else_stays_and_is_refused(kind: str, text: str) -> None:
     assert check({"properties": {"v": {"type": kind}}}, {"v": text}) == ArgumentCheck(

@@ -10,17 +10,32 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tooldialect.dialects import ToolSpec
-from tooldialect.dialects.wires import AnthropicWire, OpenAIChatWire
+from tooldialect.dialects.wires import AnthropicWire, BedrockWire, GeminiWire, OpenAIChatWire
 from tooldialect.dialects.wires.tool_names import original_names, wire_name
 
-WIRES = [OpenAIChatWire(), AnthropicWire()]
+WIRES = [OpenAIChatWire(), AnthropicWire(), GeminiWire(), BedrockWire()]
 each_wire = pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
 
 
 def sent(wire, *tools):
-    listed = wire.encode([], tools).get("tools", [])
-    functions = [tool.get("function", tool) for tool in listed]
-    return {f["name"]: f.get("parameters", f.get("input_schema")) for f in functions}
+    return {
+        tool["name"]: next(schema for key, schema in tool.items() if key in SCHEMA_KEYS)
+        for tool in listed(wire.encode([], tools))
+    }
+
+
+SCHEMA_KEYS = {"parameters", "input_schema", "parametersJsonSchema", "inputSchema"}
+
+
+def listed(request):
+    """The tools of a request of any provider."""
+    if "toolConfig" in request:
+        specs = [tool["toolSpec"] for tool in request["toolConfig"]["tools"]]
+        return [{**spec, "inputSchema": spec["inputSchema"]["json"]} for spec in specs]
+    for tool in request.get("tools", ()):
+        if "functionDeclarations" in tool:
+            return tool["functionDeclarations"]
+    return [tool.get("function", tool) for tool in request.get("tools", ())]
 
 
 def schema_of(wire, schema):

@@ -6,10 +6,12 @@ import json
 
 import pytest
 
+from bedrock_rules import bedrock_faults
+from gemini_rules import gemini_faults
 from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, ToolOutcome, ToolResult, ToolResultBatch
 from tooldialect.dialects.mcp_results import outcome_from_mcp
 from tooldialect.dialects.native import NativeDialect
-from tooldialect.dialects.wires import AnthropicWire, OpenAIChatWire, PlainChatWire
+from tooldialect.dialects.wires import AnthropicWire, BedrockWire, GeminiWire, OpenAIChatWire, PlainChatWire
 from wire_rules import anthropic_faults, openai_faults, strict_chat_faults
 
 
@@ -55,6 +57,24 @@ def test_w04_structured_content_is_the_result_where_there_is_no_text():
     assert outcome_from_mcp(said, "f").output == "two rows"
 
 
+def test_w05_a_response_has_its_calls_name_and_an_object_for_a_body():
+    turn = AssistantTurn(
+        tool_calls=(ToolCall(id="c1", name="f", arguments='{"x":1}'), ToolCall(id="c2", name="g", arguments="{}"))
+    )
+    answers = [
+        ToolResult(tool_call_id="c2", content="[1,2]"),
+        ToolResult(tool_call_id="c1", name="", content="plain text"),
+    ]
+    history = [user("go"), turn, *(ToolResultBatch(results=(answer,)) for answer in answers)]
+    for messages in (sent(history, GeminiWire()), GeminiWire().encode(history)["contents"]):
+        assert [message["role"] for message in messages] == ["user", "model", "user"]
+        responses = [part["functionResponse"] for part in messages[2]["parts"]]
+        assert [(r["name"], r["response"]) for r in responses] == [
+            ("f", {"output": "plain text"}),
+            ("g", {"output": "[1,2]"}),
+        ]
+
+
 def test_w08_a_history_that_was_cut_to_a_call_turn_begins_with_a_user_turn():
     history = [calls("k1"), results(k1="1"), user("next"), ChatMessage(role="assistant", content="ok"), user("last")]
     messages = sent(history, AnthropicWire())
@@ -63,6 +83,10 @@ def test_w08_a_history_that_was_cut_to_a_call_turn_begins_with_a_user_turn():
     assert texts[1:] == ["next", "ok", "last"]
     strict = PlainChatWire(strict_alternation=True).encode(history)
     assert not list(strict_chat_faults(strict))
+    for wire, faults in ((GeminiWire(), gemini_faults), (BedrockWire(), bedrock_faults)):
+        request = wire.encode(history)
+        assert not list(faults(request))
+        assert list(wire.host_texts(request))[1:] == ["1", "next", "last"]
 
 
 def test_w09_a_provider_that_wants_reasoning_finds_it_on_every_turn():
@@ -99,6 +123,15 @@ def test_w13_refused_ids_become_distinct_ones_and_good_ones_stay(longest):
     )
 
 
+def test_w13_for_bedrock_too():
+    ids = ["call_1|fc_a", "call_1|fc_b", "call:a", "call_a", "", "x" * 65, "x" * 64]
+    answers = ToolResultBatch(results=tuple(ToolResult(tool_call_id=id_, content="-") for id_ in ids))
+    request = BedrockWire().encode([user("go"), calls(*ids), answers])
+    assert not list(bedrock_faults(request))
+    made = [block["toolUse"]["toolUseId"] for block in request["messages"][1]["content"]]
+    assert (made[3], made[6], len(set(made))) == ("call_a", "x" * 64, 7)
+
+
 @pytest.mark.parametrize(
     ("raw", "value"),
     [
@@ -114,6 +147,8 @@ def test_w14_arguments_are_an_object_in_the_form_each_wire_wants(raw, value):
     assert isinstance(text, str)
     assert json.loads(text) == value
     assert sent(history, AnthropicWire())[1]["content"][0]["input"] == value
+    assert sent(history, GeminiWire())[1]["parts"][0]["functionCall"]["args"] == value
+    assert sent(history, BedrockWire())[1]["content"][0]["toolUse"]["input"] == value
     assert sent(history, PlainChatWire())[1]["tool_calls"][0]["function"]["arguments"] == value
 
 
@@ -157,8 +192,13 @@ def test_u01_one_bad_code_unit_does_not_break_the_body():
     text = "a\ud83d b\udc00 c\ud83d\ude00 \\ud83d end"
     arguments = '{"t":"\\ud83d"}'
     history = [user("go"), calls("k1", arguments=arguments), results(k1=text)]
-    for wire, faults in ((OpenAIChatWire(), openai_faults), (AnthropicWire(), anthropic_faults)):
-        request = {"messages": sent(history, wire)}
+    for wire, faults in (
+        (OpenAIChatWire(), openai_faults),
+        (AnthropicWire(), anthropic_faults),
+        (GeminiWire(), gemini_faults),
+        (BedrockWire(), bedrock_faults),
+    ):
+        request = wire.encode(NativeDialect().replay(history))
         assert not list(faults(request))
         body = json.dumps(request, ensure_ascii=False).encode()
         (arrived,) = [t for t in wire.host_texts(json.loads(body)) if t != "go"]

@@ -46,6 +46,8 @@ def test_tokens_are_bound_to_payload_and_claims(make, payload, other, claims, ot
 def test_nothing_moves_between_claims_and_payload():
     for ledger in (MemoryLedger(), SignedLedger("s")):
         token = ledger.issue('{"b":"2"}', {"a": "1"})
+        assert not ledger.verify(token, '{"b":"2"}', {"a": "2"})
+        assert not ledger.verify(token, '{"b":"2"}', {"b": "1"})
         assert not ledger.verify(token, "", {"a": "1", "b": "2"})
         assert not ledger.verify(token, '{"b":"2"}', {"a": '1"}{"b":"2'})
 

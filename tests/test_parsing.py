@@ -7,8 +7,8 @@ import re
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from strategies_calls import FRAGMENTS, pieces, tools_and_calls, typed
 
+from strategies_calls import FRAGMENTS, pieces, tools_and_calls, typed
 from tooldialect.dialects import ModelResponse, ParsedToolCall, ToolCall, ToolSpec
 from tooldialect.dialects.catalogue import render_catalogue
 from tooldialect.dialects.pformat import PFormatDialect

@@ -3,8 +3,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from strategies_calls import pieces, typed
 
+from strategies_calls import pieces, typed
 from tooldialect.dialects import ModelResponse, ParsedToolCall, ToolSpec
 from tooldialect.dialects.pformat import PFormatDialect
 

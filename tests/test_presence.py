@@ -145,17 +145,21 @@ def test_a_ledgers_no_is_asked_again():
 def test_the_memory_of_rows_is_bounded_in_rows_and_characters(monkeypatch):
     monkeypatch.setattr(presence_module, "_MEMO_ROWS", 10)
     monkeypatch.setattr(presence_module, "_MEMO_CHARACTERS", 2000)
-    ledger = CountingLedger()
-    reader = presence_module.RowReader(ledger)
-    rows = [fake("x", token=f"{number:016x}") for number in range(50)]
-    rows += [fake("y" * 900, token=f"{number:016x}") for number in range(5)]
-    for row in rows:
-        assert not reader.claims(row)
-        assert len(reader._memo) <= 10
-        assert sum(map(len, reader._memo)) == reader._characters <= 2000
-    kept = dict(reader._memo)
+    issued = MemoryLedger()
+    reader = presence_module.RowReader(issued)
+    for number in range(50):
+        intact = f"payload {number} " + "z" * (number * 40)
+        assert not reader.claims(fake("y" * number * 40, token=f"{number:016x}"))
+        assert reader.claims(fake(intact, token=issued.issue(intact, {key("send"): VERSION}))) == {key("send"): VERSION}
+        for memo, held in (
+            (reader._misses, sum(map(len, reader._misses))),
+            (reader._verified, sum(len(row.text) for row in reader._verified.values())),
+        ):
+            assert 0 < len(memo) <= 10
+            assert held == memo._characters <= 2000
+    kept = dict(reader._misses)
     assert not reader.claims(fake("z" * 3000, token="0" * 16))
-    assert dict(reader._memo) == kept
+    assert dict(reader._misses) == kept
 
 
 @pytest.mark.parametrize("answer", ["yes", 1, object(), None])
@@ -206,7 +210,7 @@ def test_both_versions_in_context_are_credited_and_the_wanted_one_counts():
     assert credits(gate, old, new) == {key("send")}
     source[target("send")] = MAIL
     assert credits(gate, new) == set()
-    assert credits(gate, new, old) == {key("send")}
+    assert credits(gate, new, old) == credits(gate, old, new) == {key("send")}
 
 
 def test_one_string_in_place_of_many_is_refused():
@@ -223,3 +227,18 @@ def test_texts_may_come_from_a_generator():
         assert run.present == {key("send")}
         assert run.refresh([]) == set()
         assert run.present == set()
+
+
+def test_a_row_that_does_not_fit_its_token_is_hashed_once(monkeypatch):
+    hashed = []
+    genuine = presence_module.payload_digest
+
+    def counting(payload):
+        hashed.append(payload)
+        return genuine(payload)
+
+    monkeypatch.setattr(presence_module, "payload_digest", counting)
+    gate, _ = world()
+    for _ in range(3):
+        assert credits(gate, fake("x", token="0" * 16)) == set()
+    assert hashed == ["x"]

@@ -18,8 +18,19 @@ from tooldialect.dialects import (
     ToolSpec,
     get_dialect,
 )
-from tooldialect.gate import Contract, ContractGate, Found, GateError, GateTarget, Reason, StaticSource, Surface
-from tooldialect.gate.run import _here
+from tooldialect.gate import (
+    Contract,
+    ContractGate,
+    Found,
+    GateError,
+    GateTarget,
+    Reason,
+    StaticSource,
+    Surface,
+    Unavailable,
+)
+from tooldialect.gate.current import _here
+from tooldialect.gate.decision import KeyFacts, before_lookup
 
 
 class Gathering:
@@ -362,10 +373,11 @@ def test_a_gate_switched_off_while_the_source_is_asked_stands_aside(monkeypatch)
     assert (decision.proceed, decision.reason, decision.arguments) == (True, Reason.DISABLED, GUESS)
 
 
-def test_three_notices_are_given_in_a_run_that_is_never_rescanned():
+def test_three_notices_are_given_in_a_run_that_is_never_rescanned(caplog):
     gate, _ = world()
-    with gate.run() as run:
+    with gate.run() as run, caplog.at_level("WARNING", "tooldialect.gate"):
         reasons = [run.consult(call("send", GUESS)).reason for _ in range(6)]
+    assert [key("send") in record.getMessage() for record in caplog.records] == [True, True]
     assert reasons == [Reason.CONTRACT_REQUIRED, *[Reason.SAME_BATCH] * 3, *[Reason.UNSEEN] * 2]
 
 
@@ -383,3 +395,36 @@ def test_a_good_call_beside_a_delivery_runs():
         run.refresh([])
         delivered(run)
         assert run.consult(call("send", GOOD)).reason is Reason.ARGUMENTS_SATISFY
+
+
+def test_a_contract_that_is_read_and_lost_again_is_delivered_six_times_at_most():
+    gate, _ = world()
+    reasons = []
+    with gate.run() as run:
+        for _ in range(8):
+            decision = run.consult(call("send", GUESS))
+            reasons.append(decision.reason)
+            run.refresh([decision.message] if decision.message else [])
+            run.refresh([])
+    assert reasons == [Reason.CONTRACT_REQUIRED, *[Reason.REDELIVERED] * 5, *[Reason.UNSEEN] * 2]
+
+
+def test_a_source_that_fails_beside_a_delivery_does_not_let_the_guess_run():
+    class Tiring:
+        immediate = True
+        answers = iter([Found(MAIL), Unavailable("closed"), Unavailable("closed")])
+
+        def lookup(self, aim):
+            return next(self.answers)
+
+    with ContractGate([Surface.mcp(Tiring())]).run() as run:
+        run.refresh([])
+        reasons = [run.consult(call("send", GUESS)).reason for _ in range(2)]
+        run.refresh([])
+        reasons.append(run.consult(call("send", GUESS)).reason)
+    assert reasons == [Reason.CONTRACT_REQUIRED, Reason.SAME_BATCH, Reason.NO_CONTRACT]
+
+
+def test_what_ended_runs_did_does_not_matter_to_a_run_that_was_delivered_to():
+    assert before_lookup(KeyFacts(), ended_runs=3) is Reason.AUTO_PROCEED
+    assert before_lookup(KeyFacts(deliveries=1), ended_runs=3) is None

@@ -10,13 +10,13 @@ import pytest
 
 from gate_world import GUESS, MAIL, PROXY, call, key, world
 from tooldialect.dialects import (
-    AnthropicWire,
     AssistantTurn,
     ChatMessage,
-    OpenAIChatWire,
     ToolCall,
+    available_wires,
     dump_transcript,
     get_dialect,
+    wire_for,
 )
 from tooldialect.gate import SignedLedger
 from tooldialect.gate.__main__ import main
@@ -82,8 +82,9 @@ def test_rows_are_lines_of_the_file_and_texts_of_the_line(scan, secret):
     ]
 
 
-@pytest.mark.parametrize(("wire", "name"), [(OpenAIChatWire(), "openai-chat"), (AnthropicWire(), "anthropic")])
-def test_messages_of_a_wire_are_read_as_that_wire_wrote_them(wire, name, scan, secret):
+@pytest.mark.parametrize("name", available_wires())
+def test_messages_of_a_wire_are_read_as_that_wire_wrote_them(name, scan, secret):
+    wire = wire_for(name)
     messages = wire.messages(wire.encode(history(deliver())))
     status, output, _ = scan(lines(messages), "--wire", name, "--json", "--secret-file", secret)
     assert status == 0
@@ -127,6 +128,7 @@ UNREADABLE = {
     "a number on a wire": ("7\n", ("--wire", "openai-chat"), "line 1"),
     "an object without a role": ('{"content":"x"}', ("--wire", "anthropic"), "line 1"),
     "a content of no kind": ('\n{"role":"user","content":5}', ("--wire", "anthropic"), "line 2"),
+    "parts of no kind": ('{"role":"user","parts":{}}', ("--wire", "gemini"), "line 1"),
     "no json on a wire": ("nonsense", ("--wire", "anthropic"), "line 1"),
     "too deep": ("[" * 5000, ("--wire", "openai-chat"), "line 1"),
     "a flagged text that no request can carry": (

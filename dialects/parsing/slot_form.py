@@ -16,7 +16,7 @@ from ..transcript import ToolSpec
 from .json_form import JSON_LESS_THAN
 from .names import quoted
 from .schema_types import allowed_types, parameters_of, read_slot
-from .tagged import BLANK
+from .spelling import BLANK
 
 SLOT_NAME = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_.:/-]*+")
 _PLAIN_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*+")

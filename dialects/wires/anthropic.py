@@ -7,10 +7,11 @@ one next user message); blank text and repeated tool_use ids are refused (report
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
+from ..host_texts import HostTexts
 from ..transcript import (
     Attachment,
     ModelResponse,
@@ -19,17 +20,18 @@ from ..transcript import (
     ToolSpec,
     TranscriptEntry,
 )
-from .anthropic_turn import LONGEST_NAME, NAMESPACE, assistant_blocks, kept_blocks
+from .anthropic_texts import candidate_turns, texts_of_turn
+from .anthropic_turn import LONGEST_NAME, NAMESPACE, SPELLING, assistant_blocks
 from .arguments import reported_arguments
 from .attached import is_image, is_sent_or_fetched, left_out
 from .base import Wire
-from .chat_reply import call_id
 from .fixed_texts import OPENING_USER, is_blank, shown_result
-from .ids import WireIds
+from .ids import WireIds, reported_id
 from .layout import Cycle, Stray, lay_out
-from .reply import field, fields, items, message_list, text_parts
-from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .reply import field, fields, items, message_list, refuse_error
+from .tool_names import original_names, reported_name, wire_name
+from .tool_specs import tools_to_send
+from .turns import Turns
 
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
 _TRUNCATED = ("max_tokens", "model_context_window_exceeded")
@@ -50,7 +52,7 @@ class AnthropicWire(Wire):
         whose content is exactly its text (a text block of it, where the result has attachments),
         a user text a block of its own."""
         system: list[dict[str, Any]] = []
-        turns = _Turns()
+        turns = Turns(_text(OPENING_USER), lambda block: block["type"] == "tool_result")
         for item in lay_out(entries, WireIds(lambda id_: _ID.fullmatch(id_) is not None, request_wide=True)):
             if isinstance(item, Cycle):
                 turns.add("assistant", assistant_blocks(item))
@@ -63,12 +65,10 @@ class AnthropicWire(Wire):
                     system += texts
                 else:
                     turns.add("user", texts + _attached(item.attachments))
-        request: dict[str, Any] = {"messages": turns.finish()}
+        request: dict[str, Any] = {"messages": _without_space_at_the_end(turns.finish())}
         if system:
             request["system"] = system
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = [
                 {
                     "name": wire_name(tool.name, LONGEST_NAME),
@@ -82,8 +82,7 @@ class AnthropicWire(Wire):
     def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
         """A message. Its blocks are kept in the metadata where their order or their signatures
         must come back. Raises WireError for what is no message."""
-        if error := field(response, "error"):
-            raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+        refuse_error(response)
         if field(response, "content") is None:
             raise WireError(f"the reply ({type(response).__name__}) has no content: is it a message?")
         blocks = [fields(block) for block in items(field(response, "content"), "content")]
@@ -94,71 +93,29 @@ class AnthropicWire(Wire):
         calls = tuple(_call(block, names, taken) for block in blocks if block.get("type") == "tool_use")
         texts = _strings(blocks, "text", "text")
         thoughts = _strings(blocks, "thinking", "thinking")
-        kept = kept_blocks(blocks)
         return ModelResponse(
             text="".join(texts) if texts else None,
             tool_calls=calls,
             reasoning_content="\n\n".join(thoughts) if thoughts else None,
             truncated=field(response, "stop_reason") in _TRUNCATED,
-            metadata={NAMESPACE: {"content": kept}} if kept else None,
+            metadata=SPELLING.kept(blocks),
         )
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
-    def host_texts(self, messages: Any) -> Iterator[str]:
-        for message in message_list(messages):
-            if field(message, "role") != "user":
-                continue
-            content = field(message, "content")
-            if isinstance(content, str):
-                yield content
-                continue
-            for block in content or ():
-                if field(block, "type") == "tool_result":
-                    yield from text_parts(field(block, "content"))
-                else:
-                    yield from text_parts([block])
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
+    def host_texts(self, messages: Any) -> HostTexts:
+        return HostTexts(message_list(messages), texts_of_turn, candidate_turns)
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""
         return wire_name(name, LONGEST_NAME)
 
 
-class _Turns:
-    """Messages under construction: neighbours of one role become one."""
-
-    def __init__(self) -> None:
-        self._messages: list[dict[str, Any]] = []
-
-    def add(self, role: str, blocks: list[dict[str, Any]]) -> None:
-        if not blocks:
-            return
-        if not self._messages and role == "assistant":
-            self.add("user", [_text(OPENING_USER)])
-        if self._messages and self._messages[-1]["role"] == role:
-            self._messages[-1]["content"].extend(blocks)
-        else:
-            self._messages.append({"role": role, "content": list(blocks)})
-
-    def finish(self) -> list[dict[str, Any]]:
-        for message in self._messages:
-            if message["role"] == "user":
-                message["content"].sort(key=lambda block: block["type"] != "tool_result")
-        self._trim_end()
-        return self._messages
-
-    def _trim_end(self) -> None:
-        """A final assistant turn is a beginning for the model to go on from: no white space at its end."""
-        if self._messages and self._messages[-1]["role"] == "assistant":
-            last = self._messages[-1]["content"][-1]
-            if last["type"] == "text":
-                self._messages[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
+def _without_space_at_the_end(messages: list[dict[str, Any]]) -> list[dict[str, Any]]:
+    """A final assistant turn is a beginning for the model to go on from: no white space at its end."""
+    if messages and messages[-1]["role"] == "assistant":
+        last = messages[-1]["content"][-1]
+        if last["type"] == "text":
+            messages[-1]["content"][-1] = {**last, "text": last["text"].rstrip()}
+    return messages
 
 
 def _text(text: str) -> dict[str, Any]:
@@ -209,10 +166,8 @@ def _strings(blocks: Iterable[dict[str, Any]], kind: str, key: str) -> list[str]
 
 
 def _call(block: dict[str, Any], names: dict[str, str], taken: set[str]) -> ToolCall:
-    name = block.get("name")
-    name = name if isinstance(name, str) else ""
     return ToolCall(
-        id=call_id(block.get("id"), taken),
-        name=names.get(name, name),
+        id=reported_id(block.get("id"), taken),
+        name=reported_name(block.get("name"), names),
         arguments=reported_arguments(block.get("input")),
     )

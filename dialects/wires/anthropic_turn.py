@@ -1,17 +1,13 @@
-"""The blocks of an assistant turn for Anthropic, with what must come back exactly as it came.
-
-Thinking blocks are signed; sent back changed, or in another order, they are refused.
-"""
+"""The blocks of an assistant turn for Anthropic, with what must come back exactly as it came."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from ..transcript import AssistantTurn
 from .arguments import argument_object
 from .fixed_texts import is_blank
+from .kept_parts import PartSpelling
 from .layout import Cycle
-from .reply import json_or_none
 from .tool_names import wire_name
 
 NAMESPACE = "anthropic"
@@ -22,26 +18,32 @@ _PLAIN_KEYS = {"text": {"type", "text"}, "tool_use": {"type", "id", "name", "inp
 Block = dict[str, Any]
 
 
-def kept_blocks(blocks: list[Block]) -> list[Block]:
-    """The blocks of a reply as the metadata keeps them: none where text and calls say it all."""
-    blocks = [{key: value for key, value in block.items() if value is not None} for block in blocks]
-    kinds = [block.get("type") for block in blocks]
-    told = all(set(block) <= _PLAIN_KEYS.get(str(block.get("type")), set()) for block in blocks)
-    in_order = kinds == sorted(kinds, key=lambda kind: kind == "tool_use") and kinds.count("text") <= 1
-    if told and in_order:
-        return []
-    # The arguments of a call are in the turn.
-    without_input = [
-        {key: value for key, value in b.items() if key != "input" or b.get("type") != "tool_use"} for b in blocks
-    ]
-    return [kept for block in without_input if (kept := json_or_none(block))]
+def _said(block: Block) -> str | None:
+    return str(block.get("text", "")) if block.get("type") == "text" else None
+
+
+def _called(block: Block) -> tuple[str | None, str] | None:
+    if block.get("type") != "tool_use":
+        return None
+    id_ = block.get("id")
+    return (id_ if isinstance(id_, str) and id_ else None), str(block.get("name"))
+
+
+SPELLING = PartSpelling(
+    namespace=NAMESPACE,
+    is_told=lambda block: set(block) <= _PLAIN_KEYS.get(str(block.get("type")), set()),
+    said=_said,
+    called=_called,
+    without_arguments=lambda block: {key: value for key, value in block.items() if key != "input"},
+    is_part=lambda block: isinstance(block.get("type"), str),
+)
 
 
 def assistant_blocks(cycle: Cycle) -> list[Block]:
     """The turn's blocks: as they came, where the metadata still agrees with the turn, else its
     thinking first, then its text, then its calls."""
     turn = cycle.turn
-    kept = _kept(turn)
+    kept = SPELLING.kept_of(turn)
     calls: list[Block] = [
         {
             "type": "tool_use",
@@ -51,7 +53,7 @@ def assistant_blocks(cycle: Cycle) -> list[Block]:
         }
         for wire_id, call in zip(cycle.ids, turn.tool_calls, strict=True)
     ]
-    if _agrees(kept, turn):
+    if SPELLING.agrees(kept, turn, [call["name"] for call in calls]):
         restored = iter(calls)
         blocks = [{**block, **next(restored)} if block["type"] == "tool_use" else block for block in kept]
     else:
@@ -60,24 +62,6 @@ def assistant_blocks(cycle: Cycle) -> list[Block]:
             blocks.append({"type": "text", "text": str(turn.text)})
         blocks += calls
     return _acceptable(blocks)
-
-
-def _kept(turn: AssistantTurn) -> list[Block]:
-    mine = (turn.metadata or {}).get(NAMESPACE)
-    content = mine.get("content") if isinstance(mine, dict) else None
-    if not isinstance(content, list):
-        return []
-    return [block for block in content if isinstance(block, dict) and isinstance(block.get("type"), str)]
-
-
-def _agrees(kept: list[Block], turn: AssistantTurn) -> bool:
-    """Whether nobody edited the turn since: a text that was redacted must not come back through the metadata."""
-    if not kept:
-        return False
-    text = "".join(str(block.get("text", "")) for block in kept if block["type"] == "text")
-    made = [(block.get("id"), block.get("name")) for block in kept if block["type"] == "tool_use"]
-    calls = [(call.id, wire_name(call.name, LONGEST_NAME)) for call in turn.tool_calls]
-    return text == (turn.text or "") and made == calls
 
 
 def _acceptable(blocks: list[Block]) -> list[Block]:

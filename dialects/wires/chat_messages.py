@@ -1,21 +1,53 @@
-"""What OpenAI-shaped messages have in common: host texts and the tools field."""
+"""What OpenAI-shaped messages have in common: roles, host texts and the tools field."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
+from ..host_texts import HostTexts
 from .reply import field, message_list, text_parts
 from .tool_specs import PreparedTool
 
+# A tool's words without a call are the user's turn: a `tool` message must answer a call.
+ROLES = {"system": "system", "user": "user", "tool": "user"}
 _HOST_ROLES = ("user", "tool", "function")
 
 
-def host_texts_of(messages: Any) -> Iterator[str]:
+def host_texts_of(messages: Any) -> HostTexts:
     """Each text part of user turns and tool results, from dicts or objects, of a list or a request."""
-    for message in message_list(messages):
-        if field(message, "role") in _HOST_ROLES:
-            yield from text_parts(field(message, "content"))
+    return HostTexts(message_list(messages), _texts_of, candidate_messages)
+
+
+def _texts_of(message: Any) -> Iterator[str]:
+    if field(message, "role") in _HOST_ROLES:
+        yield from text_parts(field(message, "content"))
+
+
+def candidate_messages(messages: list[Any], prefix: str, end: str) -> list[Any]:
+    """Messages whose content may begin so: what is no dict with one string is left to a closer look."""
+    found: list[Any] = []
+    add = found.append
+    rest = iter(messages)
+    try:
+        # Almost every row ends at the second line; a test of its type would double the cost.
+        for message in rest:
+            text = message["content"]
+            if text and text < end and text >= prefix:
+                add(message)
+    except Exception:  # a host's row may be anything, and say no in any way
+        add(message)
+    for message in rest:
+        try:
+            text = message.get("content")
+            if text.__class__ is str:
+                if text < end and text >= prefix:
+                    add(message)
+            elif text:
+                add(message)
+        except Exception:
+            add(message)
+    return found
 
 
 def function_tools(tools: Sequence[PreparedTool], spell: Callable[[str], str] = str) -> list[dict[str, Any]]:

@@ -7,7 +7,9 @@ from typing import Any
 from ..errors import WireError
 from ..transcript import ModelResponse, ToolCall
 from .arguments import reported_arguments
-from .reply import field, fields, items, json_or_none, text_parts
+from .ids import reported_id
+from .reply import field, fields, items, json_or_none, refuse_error, text_parts
+from .tool_names import reported_name
 
 _KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extra_content"})
 
@@ -35,15 +37,14 @@ def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> Mod
     return ModelResponse(
         text=_text(message),
         tool_calls=tuple(calls),
-        reasoning_content=_first_string(message, "reasoning_content", "reasoning"),
+        reasoning_content=_first_string(message, "reasoning_content", "reasoning") or _thoughts(message),
         truncated=field(choice, "finish_reason") == "length",
         metadata={namespace: kept} if kept else None,
     )
 
 
 def _first_choice(response: Any) -> Any:
-    if error := field(response, "error"):
-        raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+    refuse_error(response)
     choices = items(field(response, "choices"), "choices")
     if not choices:
         raise WireError(f"the reply ({type(response).__name__}) has no choices: is it a chat completion?")
@@ -63,6 +64,15 @@ def _refusals(parts: Any) -> list[str]:
     return [text for part in parts if isinstance(text := field(part, "refusal"), str)]
 
 
+def _thoughts(message: Any) -> str | None:
+    """What Mistral keeps in `thinking` parts of the content, a text or a list of text parts."""
+    content = field(message, "content")
+    if not isinstance(content, (list, tuple)):
+        return None
+    said = ["".join(text_parts(field(part, "thinking"))) for part in content if field(part, "type") == "thinking"]
+    return "\n\n".join(said) if said else None
+
+
 def _first_string(source: Any, *names: str) -> str | None:
     return next((value for name in names if isinstance(value := field(source, name), str)), None)
 
@@ -70,24 +80,10 @@ def _first_string(source: Any, *names: str) -> str | None:
 def _call(call: Any, names: dict[str, str], taken: set[str]) -> ToolCall:
     # A custom tool's input is free text; as arguments it is read, or reported, like any.
     function = field(call, "function") or field(call, "custom")
-    name = field(function, "name")
-    name = name if isinstance(name, str) else ""
     extra = json_or_none(field(call, "extra_content"))
     return ToolCall(
-        id=call_id(field(call, "id"), taken),
-        name=names.get(name, name),
+        id=reported_id(field(call, "id"), taken),
+        name=reported_name(field(function, "name"), names),
         arguments=reported_arguments(field(function, "arguments", field(function, "input"))),
         extra_content=extra if isinstance(extra, dict) else None,
     )
-
-
-def call_id(reported: Any, taken: set[str]) -> str:
-    """The id as reported; where a server gave none, one that no call of this reply (`taken`) has."""
-    if isinstance(reported, str) and reported:
-        taken.add(reported)
-        return reported
-    number = len(taken)
-    while (made := f"call_{number}") in taken:
-        number += 1
-    taken.add(made)
-    return made

@@ -6,8 +6,9 @@ field is asked for by name.
 
 from __future__ import annotations
 
+import base64
 import dataclasses
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from typing import Any
 
 from pydantic import BaseModel
@@ -36,9 +37,11 @@ def fields(source: Any) -> dict[str, Any]:
 
 
 def plain(value: Any) -> Any:
-    """The value as JSON-like data, SDK objects at any depth made dicts."""
+    """The value as JSON-like data, SDK objects at any depth made dicts, bytes base64 text."""
     if value is None or isinstance(value, (str, int, float, bool)):
         return value
+    if isinstance(value, (bytes, bytearray)):
+        return base64.b64encode(value).decode()
     if isinstance(value, Mapping):
         return {key: plain(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
@@ -66,22 +69,33 @@ def items(value: Any, what: str) -> list[Any]:
     return list(value)
 
 
-def text_parts(content: Any) -> Iterator[str]:
-    """Each text of a content field, a string or a list of parts; parts that are not text are skipped."""
+def refuse_error(response: Any) -> None:
+    """Raises WireError, with the provider's words, where the reply is an error in place of an answer."""
+    if error := field(response, "error"):
+        raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+
+
+def text_parts(content: Any, kinds: Container[str] = ("text",)) -> Iterator[str]:
+    """Each text of a content field, a string or a list of parts; parts of other kinds are skipped."""
     if isinstance(content, str):
         yield content
     elif isinstance(content, Iterable) and not isinstance(content, (bytes, Mapping)):
         for part in content:
             if isinstance(part, str):
                 yield part
-            elif field(part, "type", "text") == "text" and isinstance(text := field(part, "text"), str):
+            elif field(part, "type", "text") in kinds and isinstance(text := field(part, "text"), str):
                 yield text
 
 
-def message_list(messages: Any) -> Iterator[Any]:
-    """The messages of a request, of a list of them, or of any iterable."""
-    inner = field(messages, "messages", None)
+def parts_of(content: Any) -> Iterator[Any]:
+    """The parts of a content field; none where it is no list of them."""
+    if isinstance(content, Iterable) and not isinstance(content, (str, bytes, Mapping)):
+        yield from content
+
+
+def message_list(messages: Any, key: str = "messages") -> Iterable[Any]:
+    """The messages of a request (under `key`), of a list of them, or of any iterable."""
+    inner = field(messages, key, None)
     if inner is not None:
         messages = inner
-    if isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, Mapping)):
-        yield from messages
+    return messages if isinstance(messages, Iterable) and not isinstance(messages, (str, bytes, Mapping)) else ()

@@ -2,110 +2,20 @@
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
-from threading import Lock
 from typing import Any
 
 from tooldialect.dialects.call_arguments import read_arguments
-from tooldialect.dialects.text import clean_json
 
 from ..contract import Contract
-from .budget import Budget, measure
-from .descent import MAX_VIOLATIONS, Descent, Violation, step
-from .engine import Engine, Unjudged
-from .lenience import adjusted
-from .names import known_names
-from .schema import Schema
+from .checker import ArgumentCheck, Checker
+from .checkers import Checkers
+from .descent import Violation
+from .engine import Unjudged
+from .patterns import is_refusal
 
-_MAX_CACHED = 256
-
-
-@dataclass(frozen=True, slots=True)
-class ArgumentCheck:
-    """`arguments` is the effective value to execute; `violations`, 32 at most, is empty where
-    it satisfies the contract. `complete` is false where something in the contract or the
-    arguments could not be checked: that part counts as satisfied."""
-
-    arguments: Any
-    violations: tuple[Violation, ...] = ()
-    complete: bool = True
-
-
-class _Checker:
-    """One contract made ready, for one set of injected names."""
-
-    def __init__(self, contract: Contract, injected: frozenset[str]) -> None:
-        required = [name for name in contract.required or () if name not in injected]
-        self.contract = contract
-        self.schema = Schema(contract.input_schema, required, injected)
-        self.engine = Engine(self.schema)
-        self.names, self.closed = known_names(self.schema.root)
-
-    def check(self, arguments: dict[str, Any]) -> ArgumentCheck:
-        verdict = self._judge(arguments)
-        if verdict:
-            if not self.closed or self.names.issuperset(arguments):
-                return ArgumentCheck({**arguments}, (), self.schema.complete)
-            return ArgumentCheck({**arguments}, self._unknown(arguments), self.schema.complete)
-        size = measure(arguments)
-        if size is None:
-            try:
-                arguments = clean_json(arguments)
-            except (ValueError, RecursionError):
-                return ArgumentCheck(arguments, (Violation(_not_json(arguments), "json"),), False)
-            verdict = None
-        effective = arguments
-        if size is None or not size.excessive:
-            effective = adjusted(self.schema.root, arguments)
-        descent = Descent(self.schema, self.engine, Budget())
-        descent.search(effective, refused=verdict is False and effective is arguments)
-        violations = descent.violations
-        violations += [unknown for unknown in self._unknown(effective) if unknown not in violations]
-        complete = descent.complete and self.schema.complete
-        return ArgumentCheck({**effective}, tuple(violations[:MAX_VIOLATIONS]), complete)
-
-    def _judge(self, arguments: dict[str, Any]) -> bool | None:
-        """The engine's verdict on the whole; None where it cannot be asked."""
-        size = measure(arguments)
-        if size is None or size.excessive or not Budget().affords(self.schema.root, arguments, size):
-            return None
-        try:
-            return self.engine.is_valid(self.schema.root, arguments)
-        except Unjudged:
-            return None
-
-    def _unknown(self, arguments: dict[str, Any]) -> tuple[Violation, ...]:
-        if not self.closed:
-            return ()
-        return tuple(Violation(step("", name), "unknown") for name in arguments if name not in self.names)[
-            :MAX_VIOLATIONS
-        ]
-
-
-class _Checkers:
-    """The checkers made last. Contracts are frozen, so the object itself is the key."""
-
-    def __init__(self) -> None:
-        self._made: OrderedDict[tuple[int, frozenset[str]], _Checker] = OrderedDict()
-        self._lock = Lock()
-
-    def get(self, contract: Contract, injected: frozenset[str]) -> _Checker:
-        key = (id(contract), injected)
-        made = self._made.get(key)
-        # The checker keeps its contract, so that the id stays its own.
-        if made is not None:
-            return made
-        made = _Checker(contract, injected)
-        with self._lock:
-            self._made[key] = made
-            while len(self._made) > _MAX_CACHED:
-                self._made.popitem(last=False)
-        return made
-
-
-_checkers = _Checkers()
+_checkers = Checkers()
+_NONE: frozenset[str] = frozenset()
 _NOT_AN_OBJECT = Violation("", "type")
 
 
@@ -115,10 +25,26 @@ def check_arguments(args: Any, contract: Contract, injected: Iterable[str] = ())
     A string that spells an integer, number, boolean, object or array where only that is
     allowed is read; null for an optional name that may not be null counts as absent; a JSON
     string that holds the whole object is read. `injected` names are neither required nor
-    unknown, and their values stay as they are. Defaults are not filled in.
+    unknown, and their values stay as they are. Defaults are not filled in. A tuple counts as
+    an array, an enum member as its value.
 
     Takes any value and raises nothing. `args` is never changed.
     """
+    hidden = frozenset(injected) if injected else _NONE
+    checker = _checkers.get(contract, hidden)
+    if type(args) is dict and (not hidden or hidden.isdisjoint(args)):
+        try:
+            if checker.vouches(args):
+                # What the class itself does to make one costs as much as the verdict.
+                return tuple.__new__(ArgumentCheck, (args, (), checker.complete))
+        except BaseException as error:
+            if not (isinstance(error, Unjudged) or is_refusal(error)):
+                raise
+        return checker.check(args)
+    return _check_any(args, checker, hidden)
+
+
+def _check_any(args: Any, checker: Checker, hidden: frozenset[str]) -> ArgumentCheck:
     if isinstance(args, str):
         try:
             args = read_arguments(args)
@@ -126,8 +52,6 @@ def check_arguments(args: Any, contract: Contract, injected: Iterable[str] = ())
             return ArgumentCheck(args, (_NOT_AN_OBJECT,))
     if not isinstance(args, dict):
         return ArgumentCheck(args, (_NOT_AN_OBJECT,))
-    hidden = frozenset(injected)
-    checker = _checkers.get(contract, hidden)
     if hidden.isdisjoint(args):
         return checker.check(args)
     check = checker.check({name: value for name, value in args.items() if name not in hidden})
@@ -137,23 +61,3 @@ def check_arguments(args: Any, contract: Contract, injected: Iterable[str] = ())
         if name in hidden or name in check.arguments
     }
     return ArgumentCheck(effective, check.violations, check.complete)
-
-
-def _not_json(arguments: Any) -> str:
-    """The path of something that JSON cannot say."""
-    pending: list[tuple[Any, str]] = [(arguments, "")]
-    for value, path in pending:
-        if len(pending) > 100_000:
-            break
-        if isinstance(value, dict):
-            if not all(isinstance(name, str) for name in value):
-                return path
-            pending += [(item, step(path, name)) for name, item in value.items()]
-        elif isinstance(value, (list, tuple)):
-            pending += [(item, step(path, index)) for index, item in enumerate(value)]
-        else:
-            try:
-                clean_json(value)
-            except ValueError:
-                return path
-    return ""

@@ -11,8 +11,9 @@ from typing import Any
 
 import jsonschema_rs
 
-from .keywords import PATTERN_OPTIONS
-from .schema import MAX_HEIGHT, Node, Schema, reachable
+from .node import MAX_HEIGHT, Node, reachable
+from .patterns import PATTERN_OPTIONS, is_refusal
+from .schema import Schema
 
 _DIALECT = "https://json-schema.org/draft/2020-12/schema"
 # Subschemas compiled for one contract, all its parts together.
@@ -44,7 +45,9 @@ class Engine:
             ask = node.validators[word] = self._compile(node, word)
         try:
             return bool(ask(value))
-        except (ValueError, OverflowError, RecursionError) as error:
+        except BaseException as error:
+            if not is_refusal(error):
+                raise
             raise Unjudged(str(error)) from None
 
     def _compile(self, node: Node, word: str) -> Any:
@@ -63,20 +66,24 @@ class Engine:
             definitions = {str(each.number): self._written[each.number] for each in nodes if each.hoisted}
             if definitions:
                 document["$defs"] = definitions
-        return _validator(document)
+        return compiled(document)
 
     def matches(self, pattern: str, name: str) -> bool:
         """Whether a key of `patternProperties` speaks of `name`."""
         ask = self._patterns.get(pattern)
         if ask is None:
-            ask = self._patterns[pattern] = _validator({"pattern": pattern})
+            ask = self._patterns[pattern] = compiled({"pattern": pattern})
         try:
             return bool(ask(name))
-        except ValueError as error:
+        except BaseException as error:
+            if not is_refusal(error):
+                raise
             raise Unjudged(str(error)) from None
 
 
-def _validator(document: dict[str, Any]) -> Any:
+def compiled(document: dict[str, Any]) -> Any:
+    """The question whether a value satisfies a schema document; one that raises ValueError where
+    the engine does not take the schema."""
     try:
         return jsonschema_rs.validator_for(
             {"$schema": _DIALECT, **document},
@@ -84,11 +91,13 @@ def _validator(document: dict[str, Any]) -> Any:
             validate_formats=False,
             offline=True,
         ).is_valid
-    except (ValueError, OverflowError, RecursionError):
+    except BaseException as error:
+        if not is_refusal(error):
+            raise
         return _refuse
 
 
-def _refuse(value: Any) -> bool:
+def _refuse(_: Any) -> bool:
     raise ValueError("the engine does not take this schema")
 
 

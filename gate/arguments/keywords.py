@@ -11,10 +11,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from functools import lru_cache
 from typing import Any
-
-import jsonschema_rs
 
 JsonType = int
 NULL, BOOLEAN, INTEGER, FRACTION, STRING, ARRAY, OBJECT = (1 << bit for bit in range(7))
@@ -76,9 +73,6 @@ MAPS = ("properties", "patternProperties", "dependentSchemas")
 IN_PLACE_LISTS = ("$ref", "allOf", "anyOf", "oneOf")
 IN_PLACE_SINGLE = ("not", "if", "then", "else")
 
-# Enough for `\p{L}+`, and small enough that a long string is read in bounded time.
-PATTERN_OPTIONS = jsonschema_rs.RegexOptions(size_limit=1 << 17, dfa_size_limit=1 << 20)
-_MAX_PATTERN = 10_000
 _MAX_LENGTH = 2**62
 
 
@@ -103,19 +97,6 @@ def json_type(value: Any) -> JsonType:
 
 
 _BY_CLASS = {type(None): NULL, bool: BOOLEAN, int: INTEGER, str: STRING, list: ARRAY, dict: OBJECT}
-
-
-@lru_cache(maxsize=4096)
-def pattern_compiles(pattern: str) -> bool:
-    """Whether the linear-time engine takes a pattern: no look-around, no back-references, no
-    counted repetition beyond its size limit."""
-    if len(pattern) > _MAX_PATTERN:
-        return False
-    try:
-        jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=PATTERN_OPTIONS, offline=True)
-    except ValueError:
-        return False
-    return True
 
 
 def _number(value: Any) -> Any:

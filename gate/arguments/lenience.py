@@ -7,255 +7,56 @@ away. A value that is allowed as it stands is never changed.
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator
 from typing import Any
 
 from tooldialect.dialects.text import read_json
 
-from .keywords import ANY_TYPE, ARRAY, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, STRING, JsonType, json_type
-from .schema import Node, reachable
+from .keywords import ARRAY, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, STRING, JsonType, json_type
+from .node import Node
+from .place import Exhausted, Place, Work
 
-# Places looked at in one pass, about half a million a second.
-_MAX_STEPS = 300_000
 _MAX_PASSES = 8
-# Unions inside unions that are told apart; deeper ones allow anything.
-_MAX_NESTING = 6
-_SPELLABLE = BOOLEAN | INTEGER | FRACTION | ARRAY | OBJECT
 _FIRST = {**dict.fromkeys("-0123456789", INTEGER | FRACTION), "t": BOOLEAN, "f": BOOLEAN, "[": ARRAY, "{": OBJECT}
 
 
-_SHORT_INTEGER = re.compile("-?(?:0|[1-9][0-9]{0,17})")
-_INWARD = frozenset({"items", "additionalProperties"})
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
 _ADJUSTABLE = frozenset({type(None), str, dict, list})
 
 
-class _Exhausted(Exception):
-    pass
-
-
-class Place:
-    """Everything a schema says of one value: all of `nodes`, and one place of each of `unions`."""
-
-    nodes: tuple[Node, ...]
-    unions: tuple[tuple[Place, ...], ...]
-    nesting: int
-    key: Any
-
-    __slots__ = ("_below", "_steady", "_types", "key", "nesting", "nodes", "prefix", "unions")
-
-    def __init__(self, nodes: Iterable[Node], choices: Iterable[tuple[Place, ...]] = (), nesting: int = 0) -> None:
-        every = {node.number: node for start in nodes for node in reachable(start, _conjuncts)}
-        unions: dict[Any, tuple[Place, ...]] = {}
-        for choice in choices:
-            distinct = {place.key: place for place in choice}
-            if any(place.unsaid for place in distinct.values()):
-                continue
-            if len(distinct) == 1:
-                (only,) = distinct.values()
-                every.update((node.number, node) for node in only.nodes)
-                unions.update((_union_key(union), union) for union in only.unions)
-            else:
-                unions[tuple(distinct)] = tuple(distinct.values())
-        self.nodes = tuple(every[number] for number in sorted(every))
-        for node in self.nodes if nesting < _MAX_NESTING else ():
-            for word in ("anyOf", "oneOf"):
-                if word in node.many:
-                    union = tuple(Place([branch], (), nesting + 1) for branch in node.many[word])
-                    unions.setdefault(_union_key(union), union)
-        self.unions = tuple(union for union in unions.values() if _height(union) + nesting <= _MAX_NESTING)
-        self.nesting = max(map(_height, self.unions), default=0)
-        self.key = (tuple(node.number for node in self.nodes), tuple(_union_key(union) for union in self.unions))
-        own = max((len(node.many.get("prefixItems", ())) for node in self.nodes), default=0)
-        # From this index on all items are one place.
-        self.prefix: int = max([own, *(place.prefix for union in self.unions for place in union)])
-        # Whether what lies below depends on a value only through `live`.
-        self._steady: bool = self.nesting <= 1 and not any(
-            "dependentSchemas" in node.named
-            for place in (self, *(place for union in self.unions for place in union))
-            for node in place.nodes
-        )
-        self._below: dict[Any, Place] = {}
-        self._types: JsonType | None = None
-
-    @property
-    def unsaid(self) -> bool:
-        """Whether the schema says nothing of this value."""
-        return not self.nodes and not self.unions
-
-    @property
-    def closes(self) -> bool:
-        """Whether the schema says nothing of what a value here holds."""
-        return not self.unions and not any(
-            node.named or "prefixItems" in node.many or not _INWARD.isdisjoint(node.one) for node in self.nodes
-        )
-
-    @property
-    def branches(self) -> int:
-        """How many places a value here has to be compared with."""
-        return sum(len(union) for union in self.unions)
-
-    def types(self) -> JsonType:
-        """The types that may be allowed here."""
-        if self._types is None:
-            allowed = ANY_TYPE
-            for node in self.nodes:
-                allowed &= node.types
-            for union in self.unions:
-                any_of = 0
-                for place in union:
-                    any_of |= place.types()
-                allowed &= any_of
-            self._types = allowed
-        return self._types
-
-    def live(self, value: Any) -> tuple[tuple[int, ...], ...]:
-        """Of each union the branches that `value` may be meant for; all where it is for none."""
-        found = []
-        for union in self.unions:
-            fitting = tuple(index for index, place in enumerate(union) if place.may_hold(value))
-            found.append(fitting or tuple(range(len(union))))
-        return tuple(found)
-
-    def may_hold(self, value: Any) -> bool:
-        """Whether type and discriminators (properties with a `const` or `enum`) leave room for `value`."""
-        if not self.types() & json_type(value):
-            return False
-        if type(value) is dict:
-            for node in self.nodes:
-                for name, child in node.named.get("properties", {}).items():
-                    if name in value and not _may_be(child, value[name]):
-                        return False
-        return True
-
-    def requires(self, name: str, value: dict[str, Any]) -> bool:
-        """Whether an object here must have `name`, whichever branch is meant."""
-        if any(name in node.required or _depends(node, name, value) for node in self.nodes):
-            return True
-        return any(
-            all(union[index].requires(name, value) for index in live)
-            for union, live in zip(self.unions, self.live(value), strict=True)
-        )
-
-    def member(self, name: str, value: dict[str, Any], live: tuple[tuple[int, ...], ...]) -> Place:
-        """The place of the property `name` of an object here."""
-        nodes = self._dependent(value)
-        named = any(name in node.named.get("properties", ()) for node in nodes)
-        key = (name if named or self.unions else None, live)
-        place = self._below.get(key)
-        if place is None:
-            found: list[Node] = []
-            for node in nodes:
-                properties = node.named.get("properties", {})
-                if name in properties:
-                    found.append(properties[name])
-                elif "patternProperties" not in node.named and "additionalProperties" in node.one:
-                    found.append(node.one["additionalProperties"])
-            inner = (
-                tuple(union[index].member(name, value, union[index].live(value)) for index in indices)
-                for union, indices in zip(self.unions, live, strict=True)
-            )
-            place = Place(found, inner)
-            if self._steady:
-                self._below[key] = place
-        return place
-
-    def item(self, index: int, value: list[Any], live: tuple[tuple[int, ...], ...]) -> Place:
-        """The place of an item of an array here."""
-        key = (index, live)
-        place = self._below.get(key)
-        if place is None:
-            found: list[Node] = []
-            for node in self.nodes:
-                prefix = node.many.get("prefixItems", ())
-                if index < len(prefix):
-                    found.append(prefix[index])
-                elif "items" in node.one:
-                    found.append(node.one["items"])
-            inner = (
-                tuple(union[which].item(index, value, union[which].live(value)) for which in indices)
-                for union, indices in zip(self.unions, live, strict=True)
-            )
-            place = Place(found, inner)
-            if self._steady:
-                self._below[key] = place
-        return place
-
-    def _dependent(self, value: dict[str, Any]) -> Sequence[Node]:
-        """The nodes here, with those that hold because of a name the object has."""
-        if not any("dependentSchemas" in node.named for node in self.nodes):
-            return self.nodes
-        every = {node.number: node for node in self.nodes}
-        pending = list(self.nodes)
-        for node in pending:
-            for name, child in node.named.get("dependentSchemas", {}).items():
-                if name in value:
-                    fresh = [each for each in reachable(child, _conjuncts) if each.number not in every]
-                    every.update((each.number, each) for each in fresh)
-                    pending += fresh
-        return pending
-
-
-def _union_key(union: tuple[Place, ...]) -> Any:
-    return tuple(place.key for place in union)
-
-
-def _height(union: tuple[Place, ...]) -> int:
-    return 1 + max(place.nesting for place in union)
-
-
-def _conjuncts(node: Node) -> list[Node]:
-    return [*node.many.get("$ref", ()), *node.many.get("allOf", ())]
-
-
-def _depends(node: Node, name: str, value: dict[str, Any]) -> bool:
-    return any(
-        name in needed and trigger in value for trigger, needed in node.asserts.get("dependentRequired", {}).items()
-    )
-
-
-def _may_be(node: Node, value: Any) -> bool:
-    if type(value) in (dict, list):
-        return True
-    options = [node.asserts["const"]] if "const" in node.asserts else node.asserts.get("enum")
-    if options is None or type(options) is not list:
-        return True
-    return any(option == value and (type(option) is bool) == (type(value) is bool) for option in options)
-
-
-def adjusted(root: Node, arguments: dict[str, Any]) -> dict[str, Any]:
+def adjusted(root: Node, arguments: dict[str, Any], work: Work) -> dict[str, Any]:
     """The arguments as meant, in a copy; `arguments` itself where nothing is to be changed.
 
     Adjusting what this returns changes nothing. What is too large to look at stays as it is.
     """
     changed = dict(arguments)
-    place = Place([root])
     try:
+        place = Place([root], (), work)
         for done in range(_MAX_PASSES):
-            if not _pass(place, changed):
+            if not _pass(place, changed, work):
                 return changed if done else arguments
-    except _Exhausted:
+            if not work.conditional:
+                return changed
+    except Exhausted:
         pass
     return arguments
 
 
-def _pass(root: Place, arguments: dict[str, Any]) -> bool:
+def _pass(root: Place, arguments: dict[str, Any], work: Work) -> bool:
     changed = False
-    steps = 0
     pending: list[tuple[Place, Any]] = [(root, arguments)]
     while pending:
         place, value = pending.pop()
-        steps += 1 + place.branches
-        if steps > _MAX_STEPS:
-            raise _Exhausted
+        work.spend(1)
         live = place.live(value)
         members: Iterator[tuple[Any, Place]] = (
             _members(place, value, live) if type(value) is dict else _items(place, value, live)
         )
         for name, inner in members:
-            steps += 1
-            if steps > _MAX_STEPS:
-                raise _Exhausted
+            if type(value) is list:
+                work.spend(1)
             item = value[name]
             if item is None:
                 if type(value) is dict and not inner.types() & NULL and not place.requires(name, value):
@@ -298,13 +99,29 @@ def _items(place: Place, value: list[Any], live: Any) -> Iterator[tuple[int, Pla
 
 def _decoded(text: str, allowed: JsonType) -> tuple[Any, bool]:
     """What a string spells, and whether it does: JSON of a type that is allowed where no string is."""
-    if allowed & STRING or not allowed & _FIRST.get(text.lstrip(" \t\r\n")[:1], 0):
+    if allowed & STRING:
         return text, False
-    if allowed & INTEGER and _SHORT_INTEGER.fullmatch(text):
-        return int(text), True
+    bare = text.strip(" \t\r\n")
+    wanted = allowed & _FIRST.get(bare[:1], 0)
+    if not wanted:
+        return text, False
+    if wanted & BOOLEAN:
+        return (bare == "true", True) if bare in ("true", "false") else (text, False)
     try:
-        value = read_json(text)
+        value = _number(bare) if wanted & (INTEGER | FRACTION) else read_json(bare)
     except ValueError:
         return text, False
-    fits = bool(json_type(value) & allowed & _SPELLABLE)
-    return (value, True) if fits else (text, False)
+    return (value, True) if json_type(value) & allowed else (text, False)
+
+
+def _number(text: str) -> int | float:
+    """A JSON number. Raises ValueError for anything else, and for what no reader takes back."""
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    if not found[1]:
+        return int(text)
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from .schema import Node, reachable
+from .node import Node, reachable
 
 
 class KnownNames(NamedTuple):
@@ -17,16 +17,19 @@ class KnownNames(NamedTuple):
 def known_names(root: Node) -> KnownNames:
     """Names through everything that speaks of the same object: references, unions, conditions.
 
-    A schema that names none, that allows others itself (`additionalProperties`,
-    `patternProperties`), or of which a part could not be read, takes any.
+    A schema that lists no property, that allows others itself (`additionalProperties`,
+    `patternProperties`), or of which a part could not be read, takes any: a bare `required` says
+    which names must be there, not which may.
     """
     names: set[str] = set()
+    listed = False
     is_open = False
     for node in reachable(root, Node.in_place):
+        listed |= bool(node.named.get("properties"))
         names.update(node.named.get("properties", ()), node.asserts.get("required", ()))
         for name, needed in node.asserts.get("dependentRequired", {}).items():
             names.update((name, *needed))
         names.update(node.named.get("dependentSchemas", ()))
         others = [node.one[word] for word in ("additionalProperties", "unevaluatedProperties") if word in node.one]
         is_open |= node.loose or "patternProperties" in node.named or any(not other.never for other in others)
-    return KnownNames(frozenset(names), bool(names) and not is_open)
+    return KnownNames(frozenset(names), listed and not is_open)

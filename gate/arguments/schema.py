@@ -6,96 +6,23 @@ the permissive side: a node that lost something accepts more than its author mea
 
 from __future__ import annotations
 
-import math
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from typing import Any
 
-from .keywords import (
-    ANY_TYPE,
-    ASSERTIONS,
-    IN_PLACE_LISTS,
-    IN_PLACE_SINGLE,
-    LISTS,
-    MAPS,
-    SINGLE,
-    TYPES,
-    JsonType,
-    Malformed,
-    draft_of,
-    in_words_of_2020,
-    json_type,
-    pattern_compiles,
-)
+from .keywords import ASSERTIONS, LISTS, MAPS, SINGLE, Malformed, draft_of, in_words_of_2020
+from .loops import cut_loops
+from .loosening import release, settle
+from .node import Node
+from .patterns import pattern_compiles
 from .references import References, Unresolved
+from .weight import weigh, weigh_part
 
-MAX_NODES = 20_000
+MAX_NODES = 8_000
 # Compiling one may take a millisecond.
 _MAX_PATTERNS = 500
-# The engine refuses documents nested deeper than about 250; deeper nodes are written apart.
-_HOIST_EVERY = 40
-# Pairs on one path down; the engine recurses once for each, on a thread's stack.
-MAX_HEIGHT = 1000
+# Options and required names; what an engine compiles in a fraction of a second.
+_MAX_LISTED = 50_000
 _REFERENCE_WORDS = ("$ref", "$dynamicRef", "$recursiveRef")
-
-
-class Node:
-    """One schema object. `many`, `one` and `named` hold its subschemas by keyword."""
-
-    __slots__ = (
-        "asserts",
-        "depth",
-        "dropped",
-        "height",
-        "hoisted",
-        "loose",
-        "many",
-        "named",
-        "never",
-        "number",
-        "one",
-        "own_cost",
-        "parts",
-        "required",
-        "types",
-        "validators",
-        "weight",
-    )
-
-    def __init__(self, number: int, depth: int = 0) -> None:
-        self.number = number
-        self.depth = depth
-        self.hoisted = depth % _HOIST_EVERY == _HOIST_EVERY - 1
-        self.never = False
-        self.dropped = False
-        self.loose = False
-        self.asserts: dict[str, Any] = {}
-        self.many: dict[str, list[Node]] = {}
-        self.one: dict[str, Node] = {}
-        self.named: dict[str, dict[str, Node]] = {}
-        self.required: frozenset[str] = frozenset()
-        self.types: JsonType = ANY_TYPE
-        self.weight = 1.0
-        self.own_cost = 1
-        self.height = 1
-        self.validators: dict[str, Any] = {}
-        self.parts: dict[str, Node] = {}
-
-    def in_place(self) -> Iterator[Node]:
-        """Subschemas that speak of the same value as this one."""
-        for word in IN_PLACE_LISTS:
-            yield from self.many.get(word, ())
-        for word in IN_PLACE_SINGLE:
-            if word in self.one:
-                yield self.one[word]
-        yield from self.named.get("dependentSchemas", {}).values()
-
-    def children(self) -> Iterator[Node]:
-        """All subschemas."""
-        for nodes in self.many.values():
-            yield from nodes
-        yield from self.one.values()
-        for by_name in self.named.values():
-            yield from by_name.values()
 
 
 class Schema:
@@ -113,11 +40,11 @@ class Schema:
         for node, source in self._pending:
             self._read(node, source)
         self._add_required(list(required))
-        self._cut_loops()
+        cut_loops(self.nodes)
         if injected:
-            self._release(injected)
-        self._settle()
-        self._weigh()
+            release(self.root, injected)
+        settle(self.nodes)
+        weigh(self.root, self.nodes)
         self.complete = not any(node.dropped for node in self.nodes)
 
     def _new(self, depth: int) -> Node:
@@ -158,7 +85,13 @@ class Schema:
                 try:
                     if word == "pattern" and not self._compiles(words[word]):
                         raise Malformed
-                    node.asserts[word] = wanted(words[word])
+                    said = wanted(words[word])
+                    if type(said) is list and len(said) > _MAX_LISTED:
+                        node.dropped = True
+                        if word != "required":
+                            continue
+                        said = said[:_MAX_LISTED]
+                    node.asserts[word] = said
                 except Malformed:
                     node.dropped = True
         for word in _REFERENCE_WORDS:
@@ -173,15 +106,7 @@ class Schema:
         for word in MAPS:
             if word in words:
                 self._read_map(node, word, words[word])
-        for bound in ("minContains", "maxContains"):
-            if bound in words and bound not in node.asserts:
-                node.one.pop("contains", None)
-        if "contains" not in node.one:
-            node.asserts.pop("minContains", None)
-            node.asserts.pop("maxContains", None)
-        if "if" not in node.one:
-            node.one.pop("then", None)
-            node.one.pop("else", None)
+        _drop_companions(node, words)
 
     def _compiles(self, pattern: Any) -> bool:
         if not isinstance(pattern, str) or (pattern not in self._patterns and len(self._patterns) >= _MAX_PATTERNS):
@@ -215,6 +140,10 @@ class Schema:
             return
         read = {}
         for name, item in value.items():
+            if len(self.nodes) >= MAX_NODES:
+                node.dropped = True
+                node.loose = True
+                break
             if word == "patternProperties" and not self._compiles(name):
                 node.dropped = True
                 node.loose = True
@@ -232,93 +161,6 @@ class Schema:
         self.root.hoisted = True
         self.root = root
 
-    def _cut_loops(self) -> None:
-        """A schema that refers to itself about the same value says nothing, and an engine may never end."""
-        done: set[int] = set()
-        path: set[int] = set()
-        stack: list[tuple[Node, Iterator[tuple[str, Node]]]] = []
-
-        def enter(node: Node) -> None:
-            path.add(node.number)
-            stack.append((node, iter([(word, child) for word, child in _in_place_edges(node)])))
-
-        for start in self.nodes:
-            if start.number not in done:
-                enter(start)
-            while stack:
-                node, edges = stack[-1]
-                word, child = next(edges, (None, None))
-                if child is None or word is None:
-                    stack.pop()
-                    path.discard(node.number)
-                    done.add(node.number)
-                elif child.number in path:
-                    _remove_edge(node, word, child)
-                elif child.number not in done:
-                    enter(child)
-
-    def _release(self, injected: frozenset[str]) -> None:
-        """Names the host fills in are asked of nobody, wherever the top level asks for them."""
-        for node in reachable(self.root, Node.in_place):
-            if "required" in node.asserts:
-                node.asserts["required"] = [name for name in node.asserts["required"] if name not in injected]
-            if "dependentRequired" in node.asserts:
-                node.asserts["dependentRequired"] = {
-                    name: [needed for needed in names if needed not in injected]
-                    for name, names in node.asserts["dependentRequired"].items()
-                }
-
-    def _settle(self) -> None:
-        """Where a lost part would make a keyword refuse more, the keyword goes as well."""
-        parents: dict[int, list[Node]] = {}
-        for node in self.nodes:
-            for child in node.children():
-                parents.setdefault(child.number, []).append(node)
-        tainted = {node.number for node in self.nodes if node.dropped}
-        pending = [node for node in self.nodes if node.dropped]
-        for node in pending:
-            for parent in parents.get(node.number, ()):
-                if parent.number not in tainted:
-                    tainted.add(parent.number)
-                    pending.append(parent)
-        for node in self.nodes:
-            if tainted:
-                node.one.pop("unevaluatedItems", None)
-                node.one.pop("unevaluatedProperties", None)
-            if node.number in tainted:
-                _loosen(node, tainted)
-            node.required = frozenset(node.asserts.get("required", ()))
-
-    def _weigh(self) -> None:
-        """Fill in what each node costs for one value, its height, and the types it may allow."""
-        for node in self.nodes:
-            node.own_cost = _own_cost(node)
-            node.types = _own_types(node)
-        finished: set[int] = set()
-        on_path: set[int] = set()
-        stack: list[tuple[Node, Iterator[Node]]] = []
-        for start in (self.root, *self.nodes):
-            if start.number in finished:
-                continue
-            stack.append((start, start.children()))
-            on_path.add(start.number)
-            recursive: set[int] = set()
-            while stack:
-                node, children = stack[-1]
-                child = next(children, None)
-                if child is None:
-                    stack.pop()
-                    on_path.discard(node.number)
-                    finished.add(node.number)
-                    _sum_up(node, node.number in recursive)
-                elif child.number in on_path:
-                    recursive.add(node.number)
-                elif child.number not in finished:
-                    on_path.add(child.number)
-                    stack.append((child, child.children()))
-        for node in in_place_order(self.nodes):
-            node.types &= _combined_types(node)
-
     def part(self, node: Node, words: tuple[str, ...]) -> Node:
         """A node that says only what these keywords of `node` say."""
         part = node.parts.get(words[0])
@@ -328,138 +170,19 @@ class Schema:
             part.many = {word: node.many[word] for word in words if word in node.many}
             part.one = {word: node.one[word] for word in words if word in node.one}
             part.hoisted = False
-            part.own_cost = _own_cost(part)
-            _sum_up(part, recursive=node.weight == math.inf and any(c.weight == math.inf for c in part.children()))
+            weigh_part(part, node)
             node.parts[words[0]] = part
         return part
 
 
-def reachable(start: Node, edges: Any) -> list[Node]:
-    """All nodes that `edges` lead to from `start`, itself first, each once."""
-    found = {start.number: start}
-    pending = [start]
-    for node in pending:
-        for child in edges(node):
-            if child.number not in found:
-                found[child.number] = child
-                pending.append(child)
-    return pending
-
-
-def in_place_order(nodes: list[Node]) -> list[Node]:
-    """The nodes so that those which speak of the same value come before who refers to them."""
-    ordered: list[Node] = []
-    seen: set[int] = set()
-    stack: list[tuple[Node, Iterator[Node]]] = []
-    for start in nodes:
-        if start.number in seen:
-            continue
-        seen.add(start.number)
-        stack.append((start, start.in_place()))
-        while stack:
-            node, children = stack[-1]
-            child = next(children, None)
-            if child is None:
-                stack.pop()
-                ordered.append(node)
-            elif child.number not in seen:
-                seen.add(child.number)
-                stack.append((child, child.in_place()))
-    return ordered
-
-
-def _in_place_edges(node: Node) -> Iterator[tuple[str, Node]]:
-    for word in IN_PLACE_LISTS:
-        for child in node.many.get(word, ()):
-            yield word, child
-    for word in IN_PLACE_SINGLE:
-        if word in node.one:
-            yield word, node.one[word]
-    for child in node.named.get("dependentSchemas", {}).values():
-        yield "dependentSchemas", child
-
-
-def _remove_edge(node: Node, word: str, child: Node) -> None:
-    node.dropped = True
-    if word in ("$ref", "allOf"):
-        node.many[word] = [kept for kept in node.many[word] if kept is not child]
-        if not node.many[word]:
-            del node.many[word]
-    elif word in ("anyOf", "oneOf"):
-        node.many.pop(word, None)
-    elif word == "dependentSchemas":
-        node.named.pop(word, None)
-    else:
-        node.one.pop(word, None)
-
-
-def _loosen(node: Node, tainted: set[int]) -> None:
-    def lost(word: str) -> bool:
-        return word in node.one and node.one[word].number in tainted
-
-    if node.loose:
-        node.one.pop("additionalProperties", None)
-    if lost("not"):
-        del node.one["not"]
-    if lost("if"):
-        for word in ("if", "then", "else"):
-            node.one.pop(word, None)
-    if lost("contains") and "maxContains" in node.asserts:
-        for word in ("minContains", "maxContains"):
-            node.asserts.pop(word, None)
-        del node.one["contains"]
-    if any(branch.number in tainted for branch in node.many.get("oneOf", ())):
-        # One branch that accepts too much would make two of one; that at least one fits still holds.
-        branches = node.many.pop("oneOf")
-        if "anyOf" not in node.many:
-            node.many["anyOf"] = branches
-
-
-def _own_cost(node: Node) -> int:
-    cost = 1 + len(node.asserts) + len(node.asserts.get("required", ()))
-    cost += sum(1 for option in node.asserts.get("enum", ()) if type(option) is not str)
-    cost += sum(len(names) for names in node.asserts.get("dependentRequired", {}).values())
-    return cost + 4 * len(node.named.get("patternProperties", ()))
-
-
-def _own_types(node: Node) -> JsonType:
-    if node.never:
-        return 0
-    allowed = ANY_TYPE
-    if "type" in node.asserts:
-        allowed = _union(TYPES[name] for name in node.asserts["type"])
-    if "enum" in node.asserts:
-        allowed &= _union(json_type(option) for option in node.asserts["enum"])
-    if "const" in node.asserts:
-        allowed &= json_type(node.asserts["const"])
-    return allowed
-
-
-def _combined_types(node: Node) -> JsonType:
-    allowed = ANY_TYPE
-    for word in ("$ref", "allOf"):
-        for child in node.many.get(word, ()):
-            allowed &= child.types
-    for word in ("anyOf", "oneOf"):
-        if word in node.many:
-            allowed &= _union(child.types for child in node.many[word])
-    return allowed
-
-
-def _union(types: Iterable[JsonType]) -> JsonType:
-    allowed = 0
-    for one in types:
-        allowed |= one
-    return allowed
-
-
-def _sum_up(node: Node, recursive: bool) -> None:
-    weight = 0.0
-    height = 0
-    for child in node.children():
-        weight += child.weight + 1
-        height = max(height, child.height)
-    # To know what is unevaluated the engine asks the neighbours again.
-    again = 4 if "unevaluatedProperties" in node.one or "unevaluatedItems" in node.one else 1
-    node.weight = math.inf if recursive else node.own_cost + weight * again
-    node.height = height + 1
+def _drop_companions(node: Node, words: dict[str, Any]) -> None:
+    """Keywords that mean nothing, or more, without one that could not be read."""
+    for bound in ("minContains", "maxContains"):
+        if bound in words and bound not in node.asserts:
+            node.one.pop("contains", None)
+    if "contains" not in node.one:
+        node.asserts.pop("minContains", None)
+        node.asserts.pop("maxContains", None)
+    if "if" not in node.one:
+        node.one.pop("then", None)
+        node.one.pop("else", None)

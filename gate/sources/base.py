@@ -1,7 +1,8 @@
 """The port every contract source implements.
 
-A source may also have `peek(target) -> Contract | None`: what it knows without I/O. It is
-looked for by name, so that a source of one method is enough.
+A source may also have `peek(target) -> Contract | None`: what it knows without I/O; and
+`immediate = True`: its `lookup` does no I/O, so that it is asked without a thread and
+without a time limit. Both are looked for by name, so that a source of one method is enough.
 """
 
 from __future__ import annotations

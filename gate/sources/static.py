@@ -16,23 +16,27 @@ class StaticSource:
     immediate = True  # no I/O: the gate asks without a thread
 
     def __init__(self, contracts: Mapping[GateTarget, Contract] | None = None) -> None:
-        self._contracts = dict(contracts or {})
+        # By key: every rescan asks for the contracts it finds, and a target's own hash is not free.
+        self._contracts = {target.key: (target, contract) for target, contract in (contracts or {}).items()}
 
     def lookup(self, target: GateTarget) -> Lookup:
         """`Found`, or `NotFound` with the names that may stand in the first part that is wrong:
         for an MCP tool the tools of its server, or the servers where the server is unknown."""
-        contract = self._contracts.get(target)
-        return NotFound(_alternatives(target, list(self._contracts))) if contract is None else Found(contract)
+        contract = self.peek(target)
+        if contract is None:
+            return NotFound(_alternatives(target, [known for known, _ in list(self._contracts.values())]))
+        return Found(contract)
 
     def peek(self, target: GateTarget) -> Contract | None:
         """The contract `lookup` would find."""
-        return self._contracts.get(target)
+        held = self._contracts.get(target.key)
+        return None if held is None else held[1]
 
     def __setitem__(self, target: GateTarget, contract: Contract) -> None:
-        self._contracts[target] = contract
+        self._contracts[target.key] = target, contract
 
     def __delitem__(self, target: GateTarget) -> None:
-        del self._contracts[target]
+        del self._contracts[target.key]
 
 
 def _alternatives(target: GateTarget, known: Iterable[GateTarget]) -> tuple[str, ...]:
