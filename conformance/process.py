@@ -262,7 +262,7 @@ class _Program:
             pass
 
     def _words(self) -> str:
-        self._threads[1].join(timeout=1)
+        self._threads[1].join(timeout=5)
         words = b"".join(self._last_words).decode(errors="replace").strip()
         return f"; its last words: {_quote(words.splitlines()[-1])}" if words else ""
 
