@@ -263,3 +263,11 @@ def test_lenience_looks_at_a_bounded_number_of_places(monkeypatch: pytest.Monkey
     assert MAX_STEPS <= sum(spent) < MAX_STEPS + 1000
     assert Violation("/q", "missing") in found.violations
     assert not found.complete
+
+
+def test_what_is_taken_away_no_longer_asks_for_its_neighbours() -> None:
+    schema = {
+        "properties": {"a": {"type": "integer"}, "b": {"type": "integer"}},
+        "dependentRequired": {"a": ["b"]},
+    }
+    assert check_arguments({"b": None, "a": None}, Contract(input_schema=schema)) == ArgumentCheck({})
