@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 from .chapters import clauses
 from .clause import Clause, Violation
+from .harness import harness_clauses, run_harness
 from .process import ProcessTarget
 from .run import ExpectationError, Result, run
+from .scene import HarnessDriver, Scene, SceneTool, Turn
+from .scripted_model import ModelServer, Said, ScriptedModel
 from .target import Description, PythonTarget, Target, TargetError, load_target
 from .trial import PROFILES, Profile
 
 if TYPE_CHECKING:
-    from .suite import DialectConformance
+    from .suite import DialectConformance, HarnessConformance
 
 __all__ = [
     "PROFILES",
@@ -22,16 +25,26 @@ __all__ = [
     "Description",
     "DialectConformance",
     "ExpectationError",
+    "HarnessConformance",
+    "HarnessDriver",
+    "ModelServer",
     "ProcessTarget",
     "Profile",
     "PythonTarget",
     "Result",
+    "Said",
+    "Scene",
+    "SceneTool",
+    "ScriptedModel",
     "Target",
     "TargetError",
+    "Turn",
     "Violation",
     "clauses",
+    "harness_clauses",
     "load_target",
     "run",
+    "run_harness",
 ]
 
 _SUITES = frozenset(name for name in __all__ if name.endswith("Conformance"))

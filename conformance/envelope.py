@@ -263,9 +263,9 @@ def _require_ids_read_back(trial: Trial, ids: Sequence[str]) -> None:
         return
 
     def check(call_id: str) -> None:
-        orphan = ToolResultBatch(results=(ToolResult(tool_call_id=call_id, content="body", success=False),))
+        orphan = ToolResultBatch(results=(ToolResult(tool_call_id=call_id, content="body"),))
         read = trial.subject().read_results(trial.subject().replay([orphan]))
-        require([(n, s) for n, s, _ in read] == [(call_id, False)], f"the id {call_id!r} is read back as {read}")
+        require([(n, s) for n, s, _ in read] == [(call_id, True)], f"the id {call_id!r} is read back as {read}")
 
     trial.search.every(ids, check)
 

@@ -38,6 +38,8 @@ RENDER_ERROR = -32001
 MAX_LINE = 64 * 1024 * 1024
 _LONGEST_QUOTE = 200
 _PATIENCE = 3
+# What a pipe takes without anybody reading, on every system.
+_PIPE = 4096
 
 _T = TypeVar("_T")
 _ENTRIES: TypeAdapter[list[TranscriptEntry]] = TypeAdapter(list[DiscriminatedEntry])
@@ -197,8 +199,11 @@ class _Program:
         if not self._lines.empty() and self._lines.queue[0] is not None:
             raise ProgramFault(f"a flood before {label}: a line that nobody asked for: {_quote(self._lines.get())}")
         message = json.dumps(request).encode() + b"\n"
-        writer = threading.Thread(target=self._write, args=(message,), daemon=True)
-        writer.start()
+        if len(message) <= _PIPE:
+            self._write(message)
+        else:
+            # It may stop reading in the middle.
+            threading.Thread(target=self._write, args=(message,), daemon=True).start()
         try:
             line = self._lines.get(timeout=timeout)
         except queue.Empty:
@@ -257,7 +262,7 @@ class _Program:
             pass
 
     def _words(self) -> str:
-        self._threads[1].join(timeout=1)
+        self._threads[1].join(timeout=5)
         words = b"".join(self._last_words).decode(errors="replace").strip()
         return f"; its last words: {_quote(words.splitlines()[-1])}" if words else ""
 

@@ -18,8 +18,10 @@ from tooldialect.dialects import ToolDialect, ToolSpec
 
 from .chapters import clauses
 from .clause import Clause
+from .harness import harness_clauses, judge_harness
 from .report import explain
 from .run import Result, check_expectations, judge
+from .scene import HarnessDriver
 from .target import Capability, PythonTarget, Target
 from .trial import PROFILES
 
@@ -82,3 +84,14 @@ class DialectConformance(_Conformance):
         self._conclude(result, clause)
 
 
+class HarnessConformance(_Conformance):
+    """Every clause of a host. `make_driver` is all an implementer writes."""
+
+    _clauses = harness_clauses()
+
+    def make_driver(self) -> HarnessDriver:
+        raise NotImplementedError("return a HarnessDriver around your loop")
+
+    @pytest.mark.parametrize("clause", harness_clauses(), ids=_by_id)
+    def test_clause(self, clause: Clause[Any]) -> None:
+        self._conclude(judge_harness(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)
