@@ -21,7 +21,7 @@ from tooldialect.gate import (
 )
 
 from .case import Case, Metric, Metrics
-from .measure import measure
+from .measure import Samples, measure
 
 GROUP = "consult"
 _TARGET = GateTarget.mcp("srv", "create_issue")
@@ -58,24 +58,52 @@ def _arguments(body: int) -> dict[str, Any]:
     }
 
 
+_MAIL = {
+    "type": "object",
+    "properties": {
+        "to": {"type": "string"},
+        "subject": {"type": "string"},
+        "limit": {"type": "integer"},
+        "urgent": {"anyOf": [{"type": "boolean"}, {"type": "null"}]},
+    },
+    "required": ["to"],
+}
+_ROW = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}, "required": ["id"]}
+_ROWS = {"type": "object", "properties": {"rows": {"type": "array", "items": _ROW}}}
+_FITTING: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "one short text": (_MAIL, {"to": "a@b.c"}),
+    "four values": (_MAIL, {"to": "someone@example.test", "subject": "A subject", "limit": 5, "urgent": True}),
+    "text of 4 KiB": (_MAIL, {"to": "x" * 4096}),
+    "an issue": (_CONTRACT.input_schema, _arguments(0)),
+    "an issue of 64 KiB": (_CONTRACT.input_schema, _arguments(65_536)),
+    "200 rows": (_ROWS, {"rows": [{"id": n, "name": f"name {n}"} for n in range(200)]}),
+    "5,000 rows": (_ROWS, {"rows": [{"id": n, "name": f"name {n}"} for n in range(5000)]}),
+}
+# A megabyte that needs lenience, or is refused.
+_LARGE: dict[str, tuple[dict[str, Any], dict[str, Any]]] = {
+    "spelled rows": (_ROWS, {"rows": [{"id": "1", "name": None} for _ in range(40_000)]}),
+    "spelled integers": ({"properties": {"x": {"items": {"type": "integer"}}}}, {"x": ["7"] * 250_000}),
+    "unique items": ({"properties": {"x": {"uniqueItems": True}}}, {"x": [[n] for n in range(120_000)]}),
+    "one bad row": (_ROWS, {"rows": [*({"id": n, "name": "x"} for n in range(45_000)), {"id": "x"}]}),
+}
+
+
 def cases() -> list[Case]:
     return [
-        *(Case(GROUP, f"check_arguments {name}", partial(_check, size)) for name, size in _SIZES.items()),
+        *(Case(GROUP, f"check_arguments {name}", partial(_check, *given)) for name, given in _FITTING.items()),
         *(Case(GROUP, name, partial(_consult, make)) for name, make in _CONSULTS.items()),
+        *(Case(GROUP, f"1 MB, {name}", partial(_large, *given), False, 5) for name, given in _LARGE.items()),
     ]
 
 
-_SIZES = {"300 B": 0, "4 KiB": 4096, "64 KiB": 65_536}
-
-
-def _check(size: int, rounds: int) -> Metrics:
-    arguments = _arguments(size)
+def _check(schema: dict[str, Any], arguments: dict[str, Any], rounds: int) -> Metrics:
+    contract = Contract(input_schema=schema)
     raw = json.dumps(arguments)
-    validator = jsonschema.Draft202012Validator(_CONTRACT.input_schema)
-    assert not check_arguments(arguments, _CONTRACT).violations
+    validator = jsonschema.Draft202012Validator(schema)
+    assert not check_arguments(arguments, contract).violations
     samples = measure(
         {
-            "check": lambda: check_arguments(arguments, _CONTRACT),
+            "check": lambda: check_arguments(arguments, contract),
             "json.loads": lambda: json.loads(raw),
             "jsonschema": lambda: list(validator.iter_errors(arguments)),
         },
@@ -84,7 +112,14 @@ def _check(size: int, rounds: int) -> Metrics:
     return _against_reading(samples, "check")
 
 
-def _against_reading(samples: Any, name: str) -> Metrics:
+def _large(schema: dict[str, Any], arguments: dict[str, Any], rounds: int) -> Metrics:
+    contract = Contract(input_schema=schema)
+    check_arguments({}, contract)
+    samples = measure({"check": lambda: check_arguments(arguments, contract)}, rounds)
+    return {"ms": Metric(samples.median("check") * 1e3, samples.spread("check"))}
+
+
+def _against_reading(samples: Samples, name: str) -> Metrics:
     return {
         "us": Metric(samples.median(name) * 1e6, samples.spread(name)),
         "of json.loads": Metric(samples.ratio(name, "json.loads"), samples.ratio_spread(name, "json.loads")),

@@ -1,23 +1,58 @@
-"""The conformance suite for dialects, hosts, ledgers and counters."""
+"""The conformance suite: run it on any dialect, host, ledger or counter, trust it when it is green.
+
+`DialectConformance` and the other suites are pytest classes: they alone import pytest, and only
+when they are asked for.
+"""
+
+from typing import TYPE_CHECKING, Any
 
 from .chapters import clauses
 from .clause import Clause, Violation
+from .harness import harness_clauses, run_harness
+from .process import ProcessTarget
 from .run import ExpectationError, Result, run
+from .scene import HarnessDriver, Scene, SceneTool, Turn
+from .scripted_model import ModelServer, Said, ScriptedModel
 from .target import Description, PythonTarget, Target, TargetError, load_target
 from .trial import PROFILES, Profile
+
+if TYPE_CHECKING:
+    from .suite import DialectConformance, HarnessConformance
 
 __all__ = [
     "PROFILES",
     "Clause",
     "Description",
+    "DialectConformance",
     "ExpectationError",
+    "HarnessConformance",
+    "HarnessDriver",
+    "ModelServer",
+    "ProcessTarget",
     "Profile",
     "PythonTarget",
     "Result",
+    "Said",
+    "Scene",
+    "SceneTool",
+    "ScriptedModel",
     "Target",
     "TargetError",
+    "Turn",
     "Violation",
     "clauses",
+    "harness_clauses",
     "load_target",
     "run",
+    "run_harness",
 ]
+
+_SUITES = frozenset(name for name in __all__ if name.endswith("Conformance"))
+
+
+def __getattr__(name: str) -> Any:
+    if name in _SUITES:
+        from . import suite
+
+        return getattr(suite, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

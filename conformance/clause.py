@@ -7,7 +7,22 @@ from dataclasses import dataclass
 from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 Need: TypeAlias = Literal[
-    "text", "native", "replay", "parsing", "calls", "catalogue", "control_tokens", "gate", "callback", "shared", "reopen"
+    "text",
+    "native",
+    "replay",
+    "parsing",
+    "calls",
+    "catalogue",
+    "control_tokens",
+    "gate",
+    "reopen",
+    "bounded",
+    "clock",
+    "managers",
+    "resume",
+    "delegation",
+    "breaker",
+    "rewriting",
 ]
 NEEDS: dict[str, str] = {
     "text": "results as text",
@@ -18,9 +33,14 @@ NEEDS: dict[str, str] = {
     "catalogue": "a protocol block with the tools in it",
     "control_tokens": "control tokens that it declares to break",
     "gate": "",  # the suite brings it
-    "reopen": "a second object on the same store",
-    "shared": "writers in other threads",
-    "callback": "a hook of the host's driver",
+    "reopen": "a second one on the same state",
+    "bounded": "a bound on what it remembers",
+    "clock": "a clock that the test sets",
+    "managers": "context managers that the driver names",
+    "resume": "saving and resuming a transcript",
+    "delegation": "sub-agents",
+    "breaker": "a failure breaker",
+    "rewriting": "a place for a context manager of the suite's",
 }
 """What a clause needs of what is tested, in words; what is missing is why a clause is skipped."""
 

@@ -113,6 +113,14 @@ def require_alone(entry: TranscriptEntry, outcome: ToolOutcome, *, native: bool)
 
 
 def require_same_entries(want: Sequence[TranscriptEntry], got: Sequence[TranscriptEntry], detail: str) -> None:
-    if list(want) != list(got):
-        require_same(dump_transcript(want), dump_transcript(got), detail)
-        require(False, detail)
+    """Raises Violation with the texts that differ or, where texts are equal, with the records."""
+    if list(want) == list(got):
+        return
+    require(len(want) == len(got), f"{detail}: {len(got)} entries, not {len(want)}", want=_saved(want), got=_saved(got))
+    for place, (wanted, seen) in enumerate(zip(want, got, strict=True)):
+        require_same(text_of(wanted), text_of(seen), f"{detail} (entry {place})")
+        require(wanted == seen, f"{detail} (entry {place})", want=_saved([wanted]), got=_saved([seen]))
+
+
+def _saved(entries: Sequence[TranscriptEntry]) -> str:
+    return dump_transcript(entries)

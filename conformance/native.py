@@ -66,6 +66,7 @@ def _untouched(trial: Trial) -> None:
         require_same_entries(history, trial.subject().replay(history), "a healthy history was changed")
 
     written = [[[ok("one")]], [numbered([ok("a"), marked("b"), ok("c")])], [[ok("a")], numbered([ok("b"), ok("c")])]]
+    written.append([numbered([ToolOutcome.failed("fetch", "no such page"), ok(""), ok("  c\n")])])
     trial.search.any(st.lists(rounds(any_text), max_size=3), check, written)
 
 

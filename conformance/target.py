@@ -7,8 +7,9 @@ from __future__ import annotations
 
 import importlib
 import sys
+import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
 from tooldialect.dialects import (
@@ -23,6 +24,7 @@ from tooldialect.dialects import (
     TranscriptEntry,
     Wire,
 )
+from tooldialect.dialects.transcript import Text
 
 from .clause import Need
 
@@ -49,10 +51,10 @@ class Description(Record):
     `numbers`: `double` where its JSON cannot tell 1 from 1.0.
     """
 
-    name: str
+    name: Text
     results: Literal["text", "native"]
-    protocol_tags: tuple[str, ...] = ()
-    control_tokens: tuple[str, ...] = ()
+    protocol_tags: tuple[Text, ...] = ()
+    control_tokens: tuple[Text, ...] = ()
     capabilities: tuple[Capability, ...] = ()
     numbers: Literal["exact", "double"] = "exact"
 
@@ -125,6 +127,10 @@ class Target(ABC):
         """The same dialect with nothing remembered; another process where there can be one."""
         return self.make(tools)
 
+    def cpu_seconds(self) -> float:
+        """Processor time that answering has cost so far; only differences count."""
+        return time.process_time()
+
     def close(self) -> None:
         """Ends what was started."""
 
@@ -139,16 +145,22 @@ Reader: TypeAlias = Callable[[Sequence[TranscriptEntry]], Iterable[ReadResult]]
 
 class PythonTarget(Target):
     """`factory(tools)` makes the dialect. `read_results`, if given, reads its envelope (else its own
-    method of that name, if it has one). `spec`: `module:factory`, to make it in another process."""
+    method of that name, if it has one). `spec`: `module:factory`, to make it in another process. `without`: methods it does without."""
 
     def __init__(
-        self, factory: Factory, *, name: str | None = None, read_results: Reader | None = None, spec: str | None = None
+        self,
+        factory: Factory,
+        *,
+        name: str | None = None,
+        read_results: Reader | None = None,
+        spec: str | None = None,
+        without: Collection[Capability] = (),
     ) -> None:
         self._factory, self._reader, self._spec = factory, read_results, spec
         self._other: Target | None = None
         dialect = self._dialect(())
         self.name = name or f"{type(dialect).__module__}.{type(dialect).__qualname__}"
-        self._description = _describe(dialect, read_results)
+        self._description = _describe(dialect, read_results, without)
 
     def describe(self) -> Description:
         return self._description
@@ -223,7 +235,7 @@ class PythonSubject(Subject):
                 self.changed_inputs.append(request)
 
 
-def _describe(dialect: ToolDialect, reader: Reader | None) -> Description:
+def _describe(dialect: ToolDialect, reader: Reader | None, without: Collection[Capability]) -> Description:
     native = dialect.call_format == "native"
     probes: dict[Capability, Callable[[], object]] = {
         "parse_response": lambda: dialect.parse_response(ModelResponse(text="")),
@@ -231,7 +243,7 @@ def _describe(dialect: ToolDialect, reader: Reader | None) -> Description:
         "prompt_instructions": lambda: dialect.prompt_instructions(()),
         "replay": lambda: dialect.replay([]),
     }
-    offered = [name for name, probe in probes.items() if not (native and name in _OF_TEXT) and _offers(probe)]
+    offered: list[Capability] = [name for name, probe in probes.items() if not (native and name in _OF_TEXT) and _offers(probe)]
     if "replay" in offered:
         offered.append("to_provider_messages")
     if reader is not None or hasattr(dialect, "read_results"):
@@ -241,7 +253,7 @@ def _describe(dialect: ToolDialect, reader: Reader | None) -> Description:
         results="native" if native else "text",
         protocol_tags=tuple(dialect.protocol_tags),
         control_tokens=tuple(getattr(dialect, "control_tokens", ())),
-        capabilities=tuple(offered),
+        capabilities=tuple(name for name in offered if name not in without),
     )
 
 

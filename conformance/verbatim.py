@@ -81,7 +81,9 @@ def _whatever_it_holds(trial: Trial) -> None:
     tags, tokens = trial.about.protocol_tags, trial.about.control_tokens
 
     def check(text: str) -> None:
-        outcome = marked(f".{text}")
+        outcome = marked(text)
+        if not stands_alone(outcome):
+            return
         entries = trial.subject().format_results([outcome])
         require(len(entries) == 1, f"one marked outcome became {len(entries)} entries")
         require_same(outcome.output, text_of(entries[0]), "a marked outcome did not keep its bytes")

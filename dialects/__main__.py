@@ -5,8 +5,8 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
-from pathlib import Path
 
+from .command_line import read_input
 from .errors import ToolDialectError
 from .registry import available_dialects, get_dialect
 from .saved import dump_transcript, load_outcomes
@@ -18,7 +18,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0, or 2 with one line on standard error."""
     options = _parser().parse_args(arguments)
     try:
-        entries = get_dialect(options.dialect).format_results(load_outcomes(_read(options.file)))
+        entries = get_dialect(options.dialect).format_results(load_outcomes(read_input(options.file)))
     except (OSError, UnicodeDecodeError, ToolDialectError) as error:
         # Keys and file names hold line breaks too.
         reason = " ".join(f"{options.file}: {error}".split())
@@ -27,12 +27,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
     sys.stdout.buffer.write(dump_transcript(entries).encode())
     sys.stdout.buffer.flush()
     return 0
-
-
-def _read(file: str) -> str:
-    # Bytes, so that neither the locale nor newline translation touches a body.
-    content = sys.stdin.buffer.read() if file == "-" else Path(file).read_bytes()
-    return content.decode("utf-8-sig")
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -6,6 +6,15 @@ from typing import Any
 
 from .text import read_json
 
+KINDS_IN_WORDS = {
+    str: "a string",
+    int: "a number",
+    float: "a number",
+    bool: "a boolean",
+    list: "an array",
+    type(None): "null",
+}
+
 
 def read_arguments(raw: str) -> dict[str, Any]:
     """Argument text as an object: blank text is no arguments, a JSON string that holds an
@@ -20,7 +29,7 @@ def read_arguments(raw: str) -> dict[str, Any]:
     if isinstance(value, str):
         value = _read(value)
     if not isinstance(value, dict):
-        raise ValueError(f"the arguments are {_NAMES[type(value)]}, not one JSON object")
+        raise ValueError(f"the arguments are {KINDS_IN_WORDS[type(value)]}, not one JSON object")
     return value
 
 
@@ -29,6 +38,3 @@ def _read(text: str) -> Any:
         return read_json(text)
     except ValueError as error:
         raise ValueError(f"the arguments are not valid JSON: {error}") from None
-
-
-_NAMES = {str: "a string", int: "a number", float: "a number", bool: "a boolean", list: "an array", type(None): "null"}

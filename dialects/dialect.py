@@ -8,12 +8,10 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
 from .transcript import ModelResponse, ParsedResponse, ParsedToolCall, ToolOutcome, ToolSpec, TranscriptEntry
-
-if TYPE_CHECKING:
-    from .wires import Wire
+from .wires import OpenAIChatWire, Wire
 
 CallFormat: TypeAlias = Literal["native", "json", "slots"]
 
@@ -67,7 +65,5 @@ class ToolDialect(ABC):
         What travels in fields of its own (such as `system`) is not in it: `wire.encode` has it.
         """
         if wire is None:
-            from .wires import OpenAIChatWire
-
             wire = OpenAIChatWire()
         return wire.messages(wire.encode(self.replay(history)))

@@ -7,6 +7,7 @@ import json
 import logging
 import math
 from collections.abc import Mapping
+from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
@@ -42,19 +43,28 @@ def outcome_from_mcp(result: Any, name: str, tool_call_id: str | None = None) ->
     blocks = _blocks(content, name)
     if structured is not _ABSENT and structured is not None:
         as_json = compact_json(_jsonable(structured))
-        if not any(is_text and text.strip() for is_text, text in blocks):
-            blocks = [(True, as_json), *(block for block in blocks if not block[0])]
-        elif not any(is_text and _same_json(text, as_json) for is_text, text in blocks):
+        texts = [block.words for block in blocks if block.is_text]
+        if not any(text.strip() for text in texts):
+            blocks = [_Block(as_json, is_text=True), *(block for block in blocks if not block.is_text)]
+        elif not any(_same_json(text, as_json) for text in texts):
             # The protocol asks servers to repeat structured content as text; this one said something else.
             _LOG.info("the result of %r has text; its structured content is left out", name)
-    output = "\n".join(text for _, text in blocks if text)
     return ToolOutcome(
         name=name,
-        output=output,
+        output="\n".join(block.words for block in blocks if block.words),
         success=not failed,
         tool_call_id=tool_call_id,
-        attachments=_attachments(content),
+        attachments=tuple(block.attachment for block in blocks if block.attachment is not None),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Block:
+    """Its text or, where it is none, the line that names it, and what is attached for it."""
+
+    words: str
+    is_text: bool = False
+    attachment: Attachment | None = None
 
 
 def _field(source: Any, *names: str) -> Any:
@@ -65,35 +75,30 @@ def _field(source: Any, *names: str) -> Any:
     return _ABSENT
 
 
-def _blocks(content: Any, name: str) -> list[tuple[bool, str]]:
-    """`(is text, line or text)` of each block."""
+def _blocks(content: Any, name: str) -> list[_Block]:
     if content is _ABSENT or content is None:
         return []
     if isinstance(content, str):
-        return [(True, content)]
+        return [_Block(content, is_text=True)]
     if not isinstance(content, (list, tuple)):
         raise TypeError(f"the result of {name!r} has a content that is {type(content).__name__}, not a list")
     return [_block(block) for block in content]
 
 
-def _block(block: Any) -> tuple[bool, str]:
+def _block(block: Any) -> _Block:
     kind, text = _field(block, "type"), _field(block, "text")
     if isinstance(text, str) and kind in ("text", _ABSENT):
-        return True, text
+        return _Block(text, is_text=True)
     inner = _field(block, "resource")
     about = block if inner is _ABSENT else inner
     details = [_field(about, "uri"), _field(about, "name"), _field(about, "mimeType", "mime_type")]
     words = [str(detail) for detail in details if detail is not _ABSENT and detail is not None]
     label = kind if isinstance(kind, str) else type(block).__name__
-    state = "not shown" if _attachment(block) is None else "attached"
+    attachment = _attachment(block)
+    state = "not shown" if attachment is None else "attached"
     # One line each: a server's name for a resource may hold line breaks.
-    return False, " ".join(f"[{label} block, {state}: {', '.join(words)}]".replace(": ]", "]").split())
-
-
-def _attachments(content: Any) -> tuple[Attachment, ...]:
-    if not isinstance(content, (list, tuple)):
-        return ()
-    return tuple(found for block in content if (found := _attachment(block)) is not None)
+    line = " ".join(f"[{label} block, {state}: {', '.join(words)}]".replace(": ]", "]").split())
+    return _Block(line, attachment=attachment)
 
 
 def _attachment(block: Any) -> Attachment | None:

@@ -10,7 +10,6 @@ from .errors import RenderError
 from .pairing import batches, repair_tool_cycles, stands_alone
 from .parsing.reported import read_reported_calls
 from .transcript import (
-    AssistantTurn,
     ModelResponse,
     ParsedResponse,
     ParsedToolCall,
@@ -19,6 +18,7 @@ from .transcript import (
     ToolResultBatch,
     ToolSpec,
     TranscriptEntry,
+    reported_turn,
 )
 
 
@@ -51,12 +51,7 @@ class NativeDialect(ToolDialect):
             text=response.text or "",
             calls=tuple(calls),
             problems=tuple(problems),
-            entry=AssistantTurn(
-                text=response.text,
-                tool_calls=response.tool_calls,
-                reasoning_content=response.reasoning_content,
-                metadata=response.metadata,
-            ),
+            entry=reported_turn(response),
         )
 
     def render_call(self, call: ParsedToolCall) -> str:

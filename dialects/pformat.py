@@ -21,7 +21,8 @@ from typing import ClassVar
 
 from .catalogue import render_catalogue
 from .dialect import CallFormat
-from .parsing.slot_grammar import SlotGrammar, SlotTable
+from .parsing.slot_form import SlotForm
+from .parsing.slot_grammar import SlotGrammar
 from .parsing.tagged import CallGrammar
 from .sample_calls import EXAMPLE_TOOLS, sample_calls
 from .tagged_calls import TaggedCallDialect
@@ -54,7 +55,7 @@ class PFormatDialect(TaggedCallDialect):
 
     def __init__(self, tools: Sequence[ToolSpec] = (), *, control_tokens: Iterable[str] = CONTROL_TOKENS) -> None:
         super().__init__(tools, control_tokens=control_tokens)
-        self._slots = SlotTable(self.tools)
+        self._forms = {tool.name: SlotForm(tool) for tool in self.tools}
 
     def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
         """How to call, with two examples, then the catalogue of `tools`."""
@@ -64,9 +65,9 @@ class PFormatDialect(TaggedCallDialect):
         return f"{rules}\nThe tools:\n\n{render_catalogue(tools, self.call_format)}\n" if tools else rules
 
     def _grammar(self) -> CallGrammar:
-        return SlotGrammar(self._slots)
+        return SlotGrammar(self._forms)
 
     def _write(self, call: ParsedToolCall) -> str:
-        form = self._slots.forms.get(call.name)
+        form = self._forms.get(call.name)
         slots = form.write(call.arguments) if form else None
         return slots if slots is not None and self._neutralise_call(slots) == slots else self._write_json(call)

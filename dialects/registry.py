@@ -13,25 +13,22 @@ a package must not change what `xml` means.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any
 
 from .dialect import ToolDialect
 from .errors import PluginError, UnknownDialectError
+from .native import NativeDialect
+from .pformat import PFormatDialect
 from .tags import PROTOCOL_TAGS
 from .transcript import ToolSpec
+from .xml import XmlDialect
 
 ENTRY_POINT_GROUP = "tooldialect.dialects"
 
-# Module and class, imported when first asked for.
-BUILT_IN: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "native": (".native", "NativeDialect"),
-        "xml": (".xml", "XmlDialect"),
-        "pformat": (".pformat", "PFormatDialect"),
-    }
+BUILT_IN: Mapping[str, Callable[[Sequence[ToolSpec]], ToolDialect]] = MappingProxyType(
+    {dialect.name: dialect for dialect in (NativeDialect, XmlDialect, PFormatDialect)}
 )
 
 _loaded_tags: set[str] = set()
@@ -52,9 +49,7 @@ def get_dialect(name: str, tools: Sequence[ToolSpec] = ()) -> ToolDialect:
     registered dialect that cannot be loaded, with the cause.
     """
     if name in BUILT_IN:
-        module, attribute = BUILT_IN[name]
-        dialect: ToolDialect = getattr(import_module(module, __package__), attribute)(tools)
-        return dialect
+        return BUILT_IN[name](tools)
     candidates = _registered().get(name, [])
     if not candidates:
         raise UnknownDialectError(f"no dialect is named {name!r}; known: {', '.join(available_dialects())}")

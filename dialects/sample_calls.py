@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from .parsing.schema_types import allowed_types, parameters_of, resolve_local
+from .parsing.schema_types import allowed_types, parameters_of
+from .schema_refs import resolve
 from .transcript import ParsedToolCall, ToolSpec
 
 EXAMPLE_TOOLS = (
@@ -45,7 +46,7 @@ def _sample(tool: ToolSpec) -> ParsedToolCall:
 def _value(schema: Any, root: Any) -> Any:
     types = allowed_types(schema, root)
     if isinstance(schema, Mapping) and "$ref" in schema:
-        schema = resolve_local(schema["$ref"], root)
+        schema = resolve(root, schema["$ref"])
     if isinstance(schema, Mapping):
         if "const" in schema:
             return schema["const"]

@@ -6,7 +6,7 @@ are ordinary characters of JSON strings.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -34,14 +34,10 @@ def load_transcript(text: str, trusted: bool = True) -> list[TranscriptEntry]:
     for a line that is not an entry (an unknown key too), VerbatimError for a flagged text
     that no request can carry.
     """
-    entries = []
-    for number, line in enumerate(text.split("\n"), 1):
-        if not line.isspace() and line:
-            value = _read(line, f"line {number}", number)
-            if not trusted:
-                value = _without_flags(value)
-            entries.append(_validate(_ENTRY, value, f"line {number}", number))
-    return entries
+    return [
+        _validate(_ENTRY, value if trusted else _without_flags(value), f"line {number}", number)
+        for number, value in _values(text)
+    ]
 
 
 def load_outcomes(text: str) -> list[ToolOutcome]:
@@ -52,11 +48,7 @@ def load_outcomes(text: str) -> list[ToolOutcome]:
     if text.lstrip(" \t\r\n").startswith("["):
         values = _read(text, "the array", None)
         return [_validate(_OUTCOME, value, f"item {index}", None) for index, value in enumerate(values, 1)]
-    return [
-        _validate(_OUTCOME, _read(line, f"line {number}", number), f"line {number}", number)
-        for number, line in enumerate(text.split("\n"), 1)
-        if line.strip()
-    ]
+    return [_validate(_OUTCOME, value, f"line {number}", number) for number, value in _values(text)]
 
 
 def _as_object(record: Record) -> dict[str, Any]:
@@ -78,6 +70,13 @@ def _without_flags(value: Any) -> Any:
     if isinstance(results, list):
         kept["results"] = [_without_flags(result) for result in results]
     return kept
+
+
+def _values(text: str) -> Iterator[tuple[int, Any]]:
+    """The JSON value of each line that is not blank, and the line's number from 1."""
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.strip():
+            yield number, _read(line, f"line {number}", number)
 
 
 def _read(text: str, where: str, line: int | None) -> Any:

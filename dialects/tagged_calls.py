@@ -10,7 +10,7 @@ from .parsing.reported import read_reported_calls
 from .parsing.tagged import CallGrammar, read_tagged
 from .tags import CALL_TAGS, PROTOCOL_TAGS, THINK_TAGS
 from .text_dialect import TextDialect
-from .transcript import AssistantTurn, ModelResponse, ParsedResponse, ParsedToolCall
+from .transcript import ModelResponse, ParsedResponse, ParsedToolCall, reported_turn
 
 _TAG = CALL_TAGS[0]
 
@@ -32,12 +32,7 @@ class TaggedCallDialect(TextDialect):
             text=reading.text,
             calls=(*reading.calls, *calls),
             problems=(*reading.problems, *problems),
-            entry=AssistantTurn(
-                text=response.text,
-                tool_calls=response.tool_calls,
-                reasoning_content=response.reasoning_content,
-                metadata=response.metadata,
-            ),
+            entry=reported_turn(response),
         )
 
     def render_call(self, call: ParsedToolCall) -> str:

@@ -264,6 +264,16 @@ class ModelResponse(Record):
     metadata: JsonObject | None = None
 
 
+def reported_turn(response: ModelResponse) -> AssistantTurn:
+    """The turn to append: all as it came, so that replay shows the model its own call."""
+    return AssistantTurn(
+        text=response.text,
+        tool_calls=response.tool_calls,
+        reasoning_content=response.reasoning_content,
+        metadata=response.metadata,
+    )
+
+
 class ParsedToolCall(Record):
     """A call ready to run: `arguments` is an object, never a string."""
 

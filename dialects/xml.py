@@ -9,7 +9,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import ClassVar
 
 from .catalogue import render_catalogue
@@ -18,7 +18,7 @@ from .parsing.json_form import JsonGrammar
 from .parsing.tagged import CallGrammar
 from .sample_calls import EXAMPLE_TOOLS, sample_calls
 from .tagged_calls import TaggedCallDialect
-from .tags import CALL_TAGS, CONTROL_TOKENS, RESULT_TAGS
+from .tags import CALL_TAGS, RESULT_TAGS
 from .transcript import ToolSpec
 
 _CALL, _RESULT = CALL_TAGS[0], RESULT_TAGS[0]
@@ -40,15 +40,6 @@ class XmlDialect(TaggedCallDialect):
 
     name: ClassVar[str] = "xml"
     call_format: ClassVar[CallFormat] = "json"
-
-    def __init__(
-        self,
-        tools: Sequence[ToolSpec] = (),
-        *,
-        control_tokens: Iterable[str] = CONTROL_TOKENS,
-        well_formed: bool = False,
-    ) -> None:
-        super().__init__(tools, control_tokens=control_tokens, well_formed=well_formed)
 
     def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
         """How to call, with two examples, then the catalogue of `tools`."""

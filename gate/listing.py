@@ -6,11 +6,10 @@ from collections.abc import Iterable, Mapping
 
 from tooldialect.dialects import ChatMessage
 
-from .consultation import marked
 from .contract import Contract
-from .delivery import carried_payload, example_arguments, listing_payload
+from .delivery import carried_payload, example_call, listing_payload
 from .ledger import Ledger
-from .marker import fits_header, longest_header
+from .marker import fits_header, longest_header, marked
 from .scope import Delivered
 from .target import GateTarget
 
@@ -56,7 +55,8 @@ def carry(delivered: Iterable[Delivered], ledger: Ledger, max_chars: int) -> lis
         payload = carried_payload(
             target,
             contract,
-            surface.reissue(target, example_arguments(contract, surface.injected)),
+            example_call(surface, target, contract),
+            injected=surface.injected,
             max_chars=max_chars - longest_header(claims),
         )
         messages.append(ChatMessage(role="user", content=marked(ledger, payload, claims), trusted_verbatim=True))

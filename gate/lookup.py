@@ -19,6 +19,8 @@ from typing import Any, TypeVar
 
 from .contract import Contract
 from .errors import GateError
+from .event_loop import mark_retrieved, running_loop
+from .reasons import one_line, reason_of
 from .sources.base import ContractSource, Found, Lookup, NotFound, Unavailable
 from .target import GateTarget
 
@@ -26,7 +28,6 @@ _log = logging.getLogger("tooldialect.gate")
 _T = TypeVar("_T")
 _LOG_EVERY_SECONDS = 60.0
 _REMEMBERED_TARGETS = 1024
-_LONGEST_REASON = 300
 
 
 class Asker:
@@ -46,12 +47,16 @@ class Asker:
         """
         if _answers_at_once(source):
             return self._checked(target, lambda: source.lookup(target))
-        if inspect.iscoroutinefunction(source.lookup) and _loop_is_running():
+        if inspect.iscoroutinefunction(source.lookup) and running_loop() is not None:
             raise GateError(
                 f"the source of {target.key} answers asynchronously and this thread runs an event loop: "
                 "use aconsult or aguard"
             )
-        answer = _in_thread(lambda: _settle(source.lookup(target), self._timeout))
+        blocking = getattr(source, "lookup_blocking", None)
+        if blocking is None:
+            answer = _in_thread(lambda: _settle(source.lookup(target), self._timeout))
+        else:
+            answer = _in_thread(lambda: blocking(target, self._timeout))
         try:
             return self._checked(target, lambda: answer.result(self._timeout))
         finally:
@@ -67,7 +72,7 @@ class Asker:
         finally:
             # Not awaited: a source that swallows the cancellation must not hold the call up.
             work.cancel()
-            work.add_done_callback(_retrieve)
+            work.add_done_callback(mark_retrieved)
         return self._checked(target, lambda: work.result() if done else _timed_out())
 
     def peek(self, source: ContractSource, target: GateTarget) -> Contract | None:
@@ -78,7 +83,7 @@ class Asker:
         try:
             known = peek(target)
         except Exception as error:
-            self._log(target, _reason(error))
+            self._log(target, reason_of(error))
             return None
         return known if isinstance(known, Contract) else None
 
@@ -89,11 +94,9 @@ class Asker:
             found = Unavailable(f"no answer within {self._timeout:g} s")
         except (Exception, asyncio.CancelledError) as error:
             # A cancellation from inside the source; the caller's own is not raised in here.
-            found = Unavailable(_reason(error))
+            found = Unavailable(reason_of(error))
         if not _is_answer(found):
-            found = Unavailable(
-                f"lookup returned {type(found).__name__}, not Found, NotFound or Unavailable as declared"
-            )
+            found = Unavailable(f"lookup returned {_shape(found)}, not Found, NotFound or Unavailable as declared")
         if isinstance(found, Unavailable):
             self._log(target, found.why)
         return found
@@ -107,7 +110,7 @@ class Asker:
             if target.key in self._logged or len(self._logged) >= _REMEMBERED_TARGETS:
                 return
             self._logged[target.key] = now
-        _log.warning("[contract-gate] no contract for %s, its calls proceed unchecked: %s", target.key, _one_line(why))
+        _log.warning("[contract-gate] no contract for %s, its calls proceed unchecked: %s", target.key, one_line(why))
 
 
 def _answers_at_once(source: ContractSource) -> bool:
@@ -119,34 +122,21 @@ def _is_answer(found: Any) -> bool:
         return isinstance(found.contract, Contract)
     if isinstance(found, NotFound):
         names: Any = found.alternatives
+        part: Any = found.part
+        if part is not None and not isinstance(part, int):
+            return False
         return isinstance(names, tuple | list) and all(isinstance(name, str) for name in names)
     return isinstance(found, Unavailable)
 
 
-def _one_line(text: object) -> str:
-    # Of bounded length: a server may have written it.
-    return " ".join(str(text)[: 4 * _LONGEST_REASON].split())[:_LONGEST_REASON]
-
-
-def _reason(error: BaseException) -> str:
-    return f"{type(error).__name__}: {_one_line(error)}"
+def _shape(found: Any) -> str:
+    if isinstance(found, Found):
+        return f"Found with {type(found.contract).__name__} for a Contract"
+    return f"{type(found).__name__}{' with wrong fields' if isinstance(found, NotFound) else ''}"
 
 
 def _timed_out() -> Lookup:
     raise TimeoutError
-
-
-def _retrieve(work: asyncio.Future[Any]) -> None:
-    if not work.cancelled():
-        work.exception()
-
-
-def _loop_is_running() -> bool:
-    try:
-        asyncio.get_running_loop()
-    except RuntimeError:
-        return False
-    return True
 
 
 def _settle(answer: Lookup | Awaitable[Lookup], timeout: float) -> Lookup:
@@ -180,7 +170,7 @@ def _in_thread(call: Callable[[], _T]) -> Future[_T]:
         except BaseException as error:
             # SystemExit ends the source's thread, not the program; asyncio's futures choke on StopIteration.
             passes = isinstance(error, Exception) and not isinstance(error, StopIteration)
-            _settle_future(future, error=error if passes else GateError(f"the lookup ended with {_reason(error)}"))
+            _settle_future(future, error=error if passes else GateError(f"the lookup ended with {reason_of(error)}"))
         else:
             _settle_future(future, result=result)
 

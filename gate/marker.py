@@ -10,6 +10,8 @@ import re
 from collections.abc import Mapping
 from typing import NamedTuple
 
+from .ledger import Ledger
+
 PREFIX = "[contract-gate:"
 MAX_KEYS = 256
 MAX_HEADER_BYTES = 16 * 1024
@@ -83,7 +85,7 @@ def _fits(header: str) -> bool:
     if header.isascii():
         return len(header) < MAX_HEADER_BYTES
     try:
-        return len(header) < MAX_HEADER_BYTES and len(header.encode()) < MAX_HEADER_BYTES
+        return len(header.encode()) < MAX_HEADER_BYTES
     except UnicodeEncodeError:  # a lone surrogate: no key of ours holds one
         return False
 
@@ -91,6 +93,11 @@ def _fits(header: str) -> bool:
 def write_marker(token: str, claims: Mapping[str, str]) -> str:
     """The marker for these claims, keys sorted by code point."""
     return f"{PREFIX}{token}:{','.join(f'{key}@{claims[key]}' for key in sorted(claims))}]"
+
+
+def marked(ledger: Ledger, payload: str, claims: Mapping[str, str]) -> str:
+    """The message that delivers `payload`: the marker of a token issued for it, then the payload."""
+    return write_marker(ledger.issue(payload, claims), claims) + payload
 
 
 def longest_header(claims: Mapping[str, str]) -> int:

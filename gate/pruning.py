@@ -9,11 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tooldialect.dialects.schema_refs import NAMED_SCHEMAS
 from tooldialect.dialects.text import compact_json
 
-_NAMED_SCHEMAS = frozenset(
-    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
-)
 _SCHEMAS = frozenset(
     {
         "items",
@@ -97,5 +95,5 @@ def _described(schema: Any) -> Iterator[tuple[int, dict[str, Any]]]:
         for keyword, value in here.items():
             if keyword in _SCHEMAS:
                 waiting.append((depth + 1, value))
-            elif keyword in _NAMED_SCHEMAS and isinstance(value, dict):
+            elif keyword in NAMED_SCHEMAS and isinstance(value, dict):
                 waiting += [(depth + 1, item) for item in value.values()]

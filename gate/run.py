@@ -6,13 +6,10 @@ not, renders and rescans, executes, reports, and tells the turn when the run has
 
 from __future__ import annotations
 
-import contextlib
-import contextvars
 import inspect
 import logging
 import weakref
 from collections.abc import Awaitable, Callable, Generator, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Self
 
@@ -22,9 +19,11 @@ from .aim import Aim, take_aim
 from .consultation import CountRuns, LookUp, Question, consultation
 from .contract import Contract
 from .counter import TurnCounter
+from .current import Entry, enter, leave
 from .decision import Decision, Reason
 from .errors import GateError
 from .listing import carry, listing
+from .reasons import where_raised
 from .rescan import Rescan
 from .scope import RunState, Turn
 from .settings import switched_off
@@ -34,38 +33,6 @@ if TYPE_CHECKING:
     from .gate import ContractGate
 
 _log = logging.getLogger("tooldialect.gate")
-
-
-@dataclass(frozen=True, slots=True)
-class _Here:
-    """The run a context is in, and what that context was in before."""
-
-    run: weakref.ref[GateRun]
-    before: _Here | None
-
-
-_here: contextvars.ContextVar[_Here | None] = contextvars.ContextVar("tooldialect_gate_run", default=None)
-
-
-def current_run(gate: ContractGate) -> GateRun | None:
-    """The innermost run of `gate` that this context has entered and that has not ended."""
-    place = _here.get()
-    while place is not None:
-        run = place.run()
-        if run is not None and run.gate is gate and not run.ended:
-            return run
-        place = place.before
-    return None
-
-
-def _live(place: _Here | None) -> _Here | None:
-    """The nearest place whose run goes on: runs left in another context would pile up."""
-    while place is not None:
-        run = place.run()
-        if run is not None and not run.ended:
-            return place
-        place = place.before
-    return None
 
 
 class GateRun:
@@ -78,10 +45,10 @@ class GateRun:
 
     def __init__(self, gate: ContractGate, turn: Turn) -> None:
         self.gate = gate
-        self._turn = turn
+        self.turn = turn
         self._state = RunState()
         self._rescan = Rescan()
-        self._token: contextvars.Token[_Here | None] | None = None
+        self._entry: Entry | None = None
         self._entered = False
         self._finalizer = weakref.finalize(self, _end, self._state, turn.turn_id, gate.counter)
         self._finalizer.atexit = False
@@ -89,12 +56,7 @@ class GateRun:
     @property
     def turn_id(self) -> str:
         """The turn this run works on; pass it to another process to join the turn there."""
-        return self._turn.turn_id
-
-    @property
-    def turn(self) -> Turn:
-        """The bookkeeping shared by the runs of the turn."""
-        return self._turn
+        return self.turn.turn_id
 
     @property
     def ended(self) -> bool:
@@ -105,18 +67,15 @@ class GateRun:
         if self._entered:
             raise GateError("a run is entered once: open another with gate.run()")
         self._entered = True
-        self._token = _here.set(_Here(weakref.ref(self), _live(_here.get())))
+        self._entry = enter(self)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        token, self._token = self._token, None
-        if token is not None:
-            # ValueError: left in another context than it was entered in, as an async generator
-            # may be; `current_run` passes over runs that have ended.
-            with contextlib.suppress(ValueError):
-                _here.reset(token)
+        entry, self._entry = self._entry, None
+        if entry is not None:
+            leave(entry)
         self._finalizer()
 
     async def __aenter__(self) -> Self:
@@ -233,7 +192,7 @@ class GateRun:
         if switched_off():
             return []
         # A copy: other runs of the turn may deliver meanwhile.
-        return carry(list(self._turn.delivered.values()), self.gate.ledger, self.gate.settings.max_contract_chars)
+        return carry(list(self.turn.delivered.values()), self.gate.ledger, self.gate.settings.max_contract_chars)
 
     def listing(
         self, contracts: Mapping[GateTarget, Contract], name: str, tool_call_id: str | None = None
@@ -251,7 +210,7 @@ class GateRun:
     def _open(self, aim: Aim) -> Generator[Question, Any, Decision]:
         if self._state.ended:
             raise GateError("this run has ended: consult inside its `with` block, or open another with gate.run()")
-        return consultation(self.gate.desk, self._state, self._turn, aim)
+        return consultation(self.gate.desk, self._state, self.turn, aim)
 
     def _consult(self, aim: Aim) -> Decision:
         steps = self._open(aim)
@@ -273,7 +232,7 @@ class GateRun:
 
     def _answer(self, question: Question) -> Any:
         if isinstance(question, CountRuns):
-            return _ended_runs(self.gate.counter, self._turn.turn_id, question.key)
+            return _ended_runs(self.gate.counter, self.turn.turn_id, question.key)
         return self.gate.desk.asker.ask(question.source, question.target)
 
     def _announce(self, aim: Aim, decision: Decision) -> Decision:
@@ -283,7 +242,7 @@ class GateRun:
                 self.gate.on_event(aim.target, decision)
             except Exception as error:
                 # Neither message nor traceback: both may hold the arguments it was given.
-                _log.error("[contract-gate] on_event raised %s; the call is not affected", type(error).__name__)
+                _log.error("[contract-gate] on_event raised %s; the call is not affected", where_raised(error))
         return decision
 
     def _report_execution(self, aim: Aim, decision: Decision, *, success: bool) -> None:

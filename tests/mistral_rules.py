@@ -26,8 +26,10 @@ def mistral_faults(request, *, text_with_calls=True):
     for place, message in enumerate(messages):
         role, content, calls = message["role"], message["content"], message.get("tool_calls")
         before = messages[place - 1]["role"] if place else None
-        if content is not None:
-            sheet.must("MI-BLANK", bool(content.strip()), place)
+        for text in [content] if isinstance(content, str) else [part.get("text", "x") for part in content or ()]:
+            sheet.must("MI-BLANK", bool(text.strip()), place)
+        if role != "user":
+            sheet.must("MI-IMAGES", content is None or isinstance(content, str), place)
         if role == "user" and before is not None:
             sheet.must("MI-USER-AFTER-TOOL", before != "tool", place)
         if role == "assistant":
@@ -83,6 +85,7 @@ REJECTED = {
     "MI-FIRST-USER": request(said("assistant"), said()),
     "MI-LAST": request(said(), said("assistant")),
     "MI-BLANK": request(said(content="\n")),
+    "MI-IMAGES": request(said(), called(A), answered(A, [{"type": "image_url", "image_url": {"url": "data:x"}}])),
     "MI-USER-AFTER-TOOL": request(said(), called(A), answered(A), said()),
     "MI-SAYS-OR-CALLS": request(said(), said("assistant", None), said()),
     "MI-PAIRS": request(said(), called(A, B), answered(B), answered(A)),

@@ -16,7 +16,7 @@ from harness.setups import ALL, DIALECTS, Host
 from harness.shop import CONTRACTS, GUESS, RIGHT, clock_call, gated_call, target
 from tooldialect.dialects import ParsedToolCall, ToolOutcome, ToolSpec
 from tooldialect.gate import ContractGate, GateError, GateSettings, Reason, Surface
-from tooldialect.gate.run import _here
+from tooldialect.gate.current import _here
 
 GUESSED = [gated_call("create_order", GUESS)]
 RETRIED = [gated_call("create_order", RIGHT["create_order"])]

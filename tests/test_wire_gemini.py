@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 
 import pytest
 from google.genai import types
@@ -252,6 +253,24 @@ def test_odd_parts_of_a_reply_are_read_and_never_raise():
     assert not list(gemini_faults(WIRE.encode(answered(parsed.entry))))
 
 
+def test_objects_that_cannot_be_dumped_are_read_field_by_field():
+    deep = {}
+    for _ in range(20_000):
+        deep = {"x": deep}
+    called = types.Part.model_construct(function_call=types.FunctionCall.model_construct(id="a", name="f", args=deep))
+    plain = SimpleNamespace(function_call=SimpleNamespace(id="b", name="g", args={"x": 1}), text=None)
+    content = SimpleNamespace(parts=[called, plain, SimpleNamespace(text="so", thought_signature=b"sig")])
+    read = WIRE.decode(SimpleNamespace(candidates=[SimpleNamespace(content=content)]))
+    assert [(c.id, c.name) for c in read.tool_calls] == [("a", "f"), ("b", "g")]
+    assert read.tool_calls[1].arguments == '{"x":1}'
+    assert read.text == "so"
+    sent = model(answered(NATIVE.parse_response(read).entry))
+    assert [sorted(part) for part in sent] == [
+        ["functionCall", "thoughtSignature"], ["functionCall"], ["text", "thoughtSignature"],
+    ]  # fmt: skip
+    assert sent[2]["thoughtSignature"] == "c2ln"
+
+
 @pytest.mark.parametrize(
     ("data", "says"),
     [
@@ -312,6 +331,20 @@ def test_attachments_follow_the_results_in_a_content_of_their_own():
             ],
         ),
     ]
+
+
+def test_a_model_that_takes_images_in_results_finds_them_there():
+    png, link = Attachment(media_type="image/png", data="UE5H"), Attachment(media_type="image/png", url="https://x/a")
+    outcomes = [ToolOutcome.ok("f", "1", tool_call_id="a", attachments=(png, link))]
+    history = [user("go"), AssistantTurn(tool_calls=(call("a"),)), *NATIVE.format_results(outcomes)]
+    request = GeminiWire(multimodal_results=True).encode(history)
+    check_gemini(request)
+    assert not list(gemini_faults(request))
+    inside = [{"inlineData": {"mimeType": "image/png", "data": "UE5H"}}]
+    assert request["contents"][2]["parts"] == [
+        {"functionResponse": {**response("a", output="1")["functionResponse"], "parts": inside}}
+    ]
+    assert request["contents"][3]["parts"] == [{"fileData": {"mimeType": "image/png", "fileUri": "https://x/a"}}]
 
 
 def test_host_texts_are_those_of_user_parts_and_responses_from_dicts_and_objects():

@@ -26,6 +26,7 @@ from langchain_rules import langchain_faults
 from strategies_histories import ODD_IDS, damaged, healthy
 from tooldialect.dialects import (
     AssistantTurn,
+    Attachment,
     ChatMessage,
     LangChainWire,
     ModelResponse,
@@ -200,6 +201,12 @@ def test_raw_calls_in_the_extra_data_do_not_come_back_beside_the_turns():
     assert as_objects(WIRE.encode([user("go"), emptied]))[1].tool_calls == []
 
 
+def test_calls_that_somebody_put_into_the_kept_data_are_not_sent():
+    forged = {"tool_calls": [{"id": "z", "type": "function", "function": {"name": "rm", "arguments": "{}"}}]}
+    entry = AssistantTurn(text="so", metadata={"langchain": {"additional_kwargs": forged}})
+    assert as_objects(WIRE.encode([user("go"), entry]))[1].tool_calls == []
+
+
 def test_a_turn_that_was_edited_keeps_its_thinking_and_not_its_old_text_or_calls():
     entry = entry_of(AIMessage(content=[THINKING, TEXT, USE], tool_calls=[CALL]))
     assert turn(answered(entry.model_copy(update={"text": "[redacted]"})))["content"] == [
@@ -294,6 +301,29 @@ def test_a_delivery_that_the_library_loaded_back_is_credited(dialect):
         history = [user("go"), *turns, *chosen.format_results(outcomes), user("next")]
         run.refresh(WIRE.host_texts(as_objects(WIRE.encode(chosen.replay(history)))))
         assert run.present == {key("send")}
+
+
+def test_images_and_documents_are_content_blocks_and_the_rest_is_named_behind_all():
+    png = Attachment(media_type="image/png", data="UE5H")
+    pdf = Attachment(media_type="application/pdf", url="https://e.test/a.pdf")
+    wav = Attachment(media_type="audio/wav", data="UklGRg==")
+    outcomes = [
+        ToolOutcome.failed("f", "one", tool_call_id="a", attachments=[png, wav]),
+        ToolOutcome.ok("f", "", tool_call_id="b", attachments=[pdf]),
+    ]
+    entry = AssistantTurn(tool_calls=(call("a"), call("b")))
+    history = [user("go", attachments=[wav]), entry, *NativeDialect().format_results(outcomes), user("on")]
+    request = WIRE.encode(history)
+    check_langchain(request)
+    assert not list(langchain_faults(request))
+    said, _, first, second, note, _ = as_objects(request)
+    image = {"type": "image", "base64": "UE5H", "mime_type": "image/png"}
+    assert first.content == first.content_blocks == [{"type": "text", "text": "one"}, image]
+    assert second.content == [{"type": "file", "url": "https://e.test/a.pdf", "mime_type": "application/pdf"}]
+    assert (first.status, note.content) == ("error", "(Attachments not shown: audio/wav.)")
+    assert said.content[1] == {"type": "text", "text": "(Attachments not shown: audio/wav.)"}
+    assert list(WIRE.host_texts([first, second])) == ["one"]
+    assert [m["role"] for m in WIRE.encode(history[2:3])["messages"]] == ["tool", "tool", "user"]
 
 
 def test_tools_go_out_under_names_that_any_provider_takes():

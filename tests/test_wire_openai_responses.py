@@ -16,6 +16,7 @@ from responses_rules import responses_faults
 from strategies_histories import ODD_IDS, damaged, healthy
 from tooldialect.dialects import (
     AssistantTurn,
+    Attachment,
     ChatMessage,
     ModelResponse,
     OpenAIChatWire,
@@ -112,7 +113,7 @@ def answered(entry):
 
 def turn(history):
     """The items of the model's in the request, without those of the host."""
-    return [i for i in WIRE.encode(history)["input"] if i.get("role") != "user" and "output" not in i]
+    return [i for i in WIRE.encode(history)["input"] if i.get("role") != "user" and i.get("output") != "out"]
 
 
 def test_texts_of_all_roles_stay_in_place_and_a_tool_text_without_id_is_the_users():
@@ -224,6 +225,8 @@ def test_a_reply_that_hit_the_limit_is_truncated(reason, truncated):
         ([said("a"), THOUGHT], [sent_text("a")]),
         ([THOUGHT], []),
         ([made(namespace="crm")], [sent_call(namespace="crm")]),
+        ([{**THOUGHT, "content": None, "status": None}, said("a")], [THOUGHT, sent_text("a")]),
+        ([THOUGHT, SEARCH, made("a"), SEALED, made("b")], [THOUGHT, SEARCH, sent_call("a"), SEALED, sent_call("b")]),
     ],
 )
 @pytest.mark.parametrize("sdk", [False, True])
@@ -275,6 +278,12 @@ def test_ids_and_names_are_rewritten_in_restored_items_too():
     _, first, _, again = turn([*answered(entry), *answered(entry)[1:]])
     assert (first["name"], again["name"]) == (WIRE.tool_name("docs.search"),) * 2
     assert first["call_id"] == "a" != again["call_id"]
+
+
+def test_of_two_calls_with_one_id_each_keeps_what_led_to_it():
+    entry = entry_of(reply(THOUGHT, made("a"), SEALED, made("a")))
+    items = turn(answered(entry))
+    assert [i.get("id", "call") for i in items] == ["rs_1", "call", "rs_2", "call"]
 
 
 def test_other_wires_ignore_the_kept_items_and_this_one_those_of_others():
@@ -476,6 +485,42 @@ def test_a_delivery_that_the_sdk_parsed_back_is_credited(dialect, results):
 def test_the_sdk_objects_hold_the_texts_that_were_encoded(history):
     request = WIRE.encode(NativeDialect().replay(history))
     assert list(WIRE.host_texts(as_objects(request))) == list(WIRE.host_texts(request))
+
+
+def test_images_and_documents_stand_in_their_result_and_the_rest_is_named_behind_all():
+    png, pdf = ("image/png", "UE5H"), ("application/pdf", "JVBERg==")
+    shown = [Attachment(media_type=kind, data=data) for kind, data in (png, pdf, ("audio/wav", "UklGRg=="))]
+    linked = [Attachment(media_type=kind, url="https://e.test/a") for kind, _ in (png, pdf)]
+    outcomes = [
+        ToolOutcome.ok("f", "one", tool_call_id="a", attachments=shown),
+        ToolOutcome.failed("f", " ", tool_call_id="b", attachments=linked),
+        ToolOutcome.ok("f", "", tool_call_id="c", attachments=shown[2:]),
+    ]
+    entry = AssistantTurn(tool_calls=(call("a"), call("b"), call("c")))
+    history = [user("go", attachments=shown), entry, *NativeDialect().format_results(outcomes), user("on")]
+    request = WIRE.encode(history)
+    check_responses(request)
+    assert not list(responses_faults(request))
+    image = {"type": "input_image", "detail": "auto", "image_url": "data:image/png;base64,UE5H"}
+    document = {"type": "input_file", "filename": "attachment.pdf", "file_data": "data:application/pdf;base64,JVBERg=="}
+    note = {"type": "input_text", "text": "(Attachments not shown: audio/wav.)"}
+    assert request["input"][0]["content"] == [{"type": "input_text", "text": "go"}, image, document, note]
+    assert request["input"][4:] == [
+        sent_result("a", [{"type": "input_text", "text": "one"}, image, document]),
+        sent_result(
+            "b",
+            [
+                {"type": "input_image", "detail": "auto", "image_url": "https://e.test/a"},
+                {"type": "input_file", "file_url": "https://e.test/a"},
+            ],
+        ),
+        sent_result("c", "(no output)"),
+        {"role": "user", "content": "(Attachments not shown: audio/wav, audio/wav.)"},
+        {"role": "user", "content": "on"},
+    ]
+    assert [i.get("type", "said") for i in WIRE.encode(history[2:3])["input"]] == ["function_call_output"] * 3 + [
+        "said"
+    ]
 
 
 def test_tools_are_functions_that_are_not_strict_under_names_the_provider_takes():

@@ -46,6 +46,15 @@ def test_strict_turns_alternate_and_verbatim_ones_stay_alone(history):
             units.remove(entry.content)
 
 
+def test_a_verbatim_text_is_not_the_turn_that_templates_write_the_system_text_into():
+    alone = user("M", trusted_verbatim=True)
+    roles = [role for role, _ in pairs(STRICT, [said("system", "s"), alone])]
+    assert roles == ["system", "user", "assistant", "user"]
+    assert pairs(STRICT, [said("system", "s"), alone])[-1] == ("user", "M")
+    assert pairs(STRICT, [alone]) == [("user", "M")]
+    assert pairs(STRICT, [said("system", "s"), user("a")]) == [("system", "s"), ("user", "a")]
+
+
 def test_turns_are_left_as_they_are_by_default():
     history = [
         said("system", "s"),

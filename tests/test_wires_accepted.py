@@ -70,7 +70,7 @@ WIRES = [
 def test_openai_chat_takes_every_replayed_history(history, tools, dialect):
     request = OpenAIChatWire().encode(dialect.replay(history), tools)
     check_openai(request)
-    assert not list(openai_faults(request))
+    assert not list(openai_faults(request).count())
 
 
 @given(HISTORIES, TOOLS, DIALECTS)
@@ -78,7 +78,7 @@ def test_openai_chat_takes_every_replayed_history(history, tools, dialect):
 def test_anthropic_takes_every_replayed_history(history, tools, dialect):
     request = AnthropicWire().encode(dialect.replay(history), tools)
     check_anthropic(request)
-    assert not list(anthropic_faults(request))
+    assert not list(anthropic_faults(request).count())
 
 
 @given(HISTORIES, TOOLS, DIALECTS)
@@ -108,10 +108,10 @@ def test_langchain_takes_every_replayed_history(history, tools, dialect):
     assert not list(langchain_faults(request).count())
 
 
-@given(HISTORIES, TOOLS, DIALECTS)
+@given(HISTORIES, TOOLS, DIALECTS, st.booleans())
 @settings(max_examples=120)
-def test_gemini_takes_every_replayed_history(history, tools, dialect):
-    request = GeminiWire().encode(dialect.replay(history), tools)
+def test_gemini_takes_every_replayed_history(history, tools, dialect, multimodal):
+    request = GeminiWire(multimodal_results=multimodal).encode(dialect.replay(history), tools)
     check_gemini(request)
     assert not list(gemini_faults(request).count())
 
@@ -129,7 +129,7 @@ def test_bedrock_takes_every_replayed_history(history, tools, dialect, plain):
 @settings(max_examples=100)
 def test_strict_templates_take_every_replayed_history(history, dialect):
     request = PlainChatWire(strict_alternation=True).encode(dialect.replay(history))
-    assert not list(strict_chat_faults(request))
+    assert not list(strict_chat_faults(request).count())
 
 
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
@@ -146,6 +146,18 @@ def test_every_text_of_the_host_arrives_and_each_marked_one_is_a_unit(wire, hist
             if marked:
                 arrived[text] -= 1
     assert all(count >= 0 for count in arrived.values())
+
+
+@pytest.mark.parametrize("wire", [OpenAIResponsesWire(), MistralWire(), LangChainWire()], ids=lambda wire: wire.name)
+@given(history=HISTORIES, dialect=DIALECTS)
+@settings(max_examples=40)
+def test_every_attachment_is_shown_or_named_once(wire, history, dialect):
+    replayed = dialect.replay(history)
+    items = wire.messages(wire.encode(replayed))
+    parts = [p for i in items for p in i.get("output", i.get("content")) or () if isinstance(p, dict)]
+    shown = [p for p in parts if p["type"] in {"input_image", "input_file", "image_url", "image", "file"}]
+    notes = [t for t in wire.host_texts(items) if t.startswith("(Attachments not shown: ")]
+    assert len(shown) + sum(note.count("/") for note in notes) == sum(map(len, attached(replayed)))
 
 
 @pytest.mark.parametrize("wire", WIRES, ids=lambda wire: wire.name)
@@ -179,6 +191,14 @@ def host_written(history):
             yield from ((result.content, result.trusted_verbatim) for result in entry.results)
         elif isinstance(entry, ChatMessage) and entry.role in {"user", "tool"}:
             yield entry.content, entry.trusted_verbatim
+
+
+def attached(history):
+    for entry in history:
+        if isinstance(entry, ToolResultBatch):
+            yield from (result.attachments for result in entry.results)
+        elif isinstance(entry, ChatMessage):
+            yield entry.attachments
 
 
 def is_spoken_by_user(entry):

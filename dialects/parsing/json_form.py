@@ -13,7 +13,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from ..text import clean_json, clean_text
+from ..call_arguments import KINDS_IN_WORDS
+from ..text import clean_json, clean_text, refuse_constant
 from ..transcript import ParsedToolCall
 from .names import KnownNames
 from .spelling import BLANK
@@ -36,7 +37,6 @@ _STRING = re.compile(r'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
 _ESCAPE = re.compile(r'\\(?:(?P<sure>["/])|(?P<open>[\\bfnrt]|u[0-9a-fA-F]{4}))?')
 _NAME = re.compile(rf'\{{{BLANK}"name"{BLANK}:{BLANK}("[^"\\]*+(?:\\.[^"\\]*+)*+")', re.DOTALL)
 _HARMLESS_KEYS = frozenset({"name", "arguments", "id", "type"})
-_KINDS = {str: "a string", int: "a number", float: "a number", bool: "a boolean", list: "an array", type(None): "null"}
 
 
 class JsonGrammar:
@@ -115,7 +115,7 @@ def read_loose_json(text: str) -> Any:
 
 def _loads(text: str) -> Any:
     try:
-        return json.loads(text, strict=False, parse_constant=_refuse_constant)
+        return json.loads(text, strict=False, parse_constant=refuse_constant)
     except RecursionError:
         raise ValueError("it is nested too deep") from None
 
@@ -189,7 +189,7 @@ def _call(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
         except ValueError as error:
             raise ValueError(f'"arguments" is a string that is not JSON: {error}') from None
     if not isinstance(arguments, dict):
-        raise ValueError(f'"arguments" is {_KINDS[type(arguments)]}, not an object')
+        raise ValueError(f'"arguments" is {KINDS_IN_WORDS[type(arguments)]}, not an object')
     # Cleaned alone: what a call may hold must not depend on how deep it stands in this text.
     return clean_text(name), clean_json(arguments, "arguments")
 
@@ -203,7 +203,3 @@ def _name_at(text: str, start: int) -> str | None:
     except ValueError:
         return None
     return name if isinstance(name, str) and name.strip() else None
-
-
-def _refuse_constant(constant: str) -> None:
-    raise ValueError(f"{constant} is not JSON")

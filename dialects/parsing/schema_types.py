@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import unquote
 
+from ..schema_refs import resolve
 from .json_form import read_loose_json
 
 ANY_TYPE = frozenset({"string", "integer", "number", "boolean", "object", "array", "null"})
@@ -59,27 +59,9 @@ def _parts(root: Any) -> Iterator[Mapping[str, Any]]:
         if isinstance(schema, dict):
             yield schema
             if "$ref" in schema:
-                waiting.append(resolve_local(schema["$ref"], root))
+                waiting.append(resolve(root, schema["$ref"]))
             if isinstance(schema.get("allOf"), list):
                 waiting += schema["allOf"][:_MOST_SCHEMAS]
-
-
-def resolve_local(reference: Any, root: Any) -> Any:
-    """What a `#/…` reference (RFC 6901, section 6) points at, or True (anything) where it is not local or dangles."""
-    if reference == "#":
-        return root
-    if not isinstance(reference, str) or not reference.startswith("#/"):
-        return True
-    found = root
-    for step in reference[2:].split("/"):
-        key = unquote(step).replace("~1", "/").replace("~0", "~")
-        if isinstance(found, dict) and key in found:
-            found = found[key]
-        elif isinstance(found, list) and key.isascii() and key.isdigit() and len(key) < 6 and int(key) < len(found):
-            found = found[int(key)]
-        else:
-            return True
-    return found
 
 
 def _allowed(schema: Any, root: Any, budget: Iterator[int]) -> frozenset[str]:
@@ -93,7 +75,7 @@ def _allowed(schema: Any, root: Any, budget: Iterator[int]) -> frozenset[str]:
     if "const" in schema:
         types &= _types_of([schema["const"]])
     if "$ref" in schema:
-        types &= _allowed(resolve_local(schema["$ref"], root), root, budget)
+        types &= _allowed(resolve(root, schema["$ref"]), root, budget)
     for part in _listed(schema.get("allOf")):
         types &= _allowed(part, root, budget)
     for keyword in ("anyOf", "oneOf"):

@@ -10,10 +10,10 @@ from __future__ import annotations
 
 import re
 from bisect import bisect_left
-from collections.abc import Iterable
+from collections.abc import Mapping
 from typing import Any
 
-from ..transcript import ParsedToolCall, ToolSpec
+from ..transcript import ParsedToolCall
 from .json_form import begins_json_call, read_json_call
 from .names import KnownNames
 from .slot_form import SLOT_NAME, SlotForm
@@ -26,19 +26,12 @@ _CUT_HEAD = re.compile(rf"(?:{SLOT_NAME.pattern})?\Z")
 _END = re.compile(rf"\\[|\]\\]|(?P<end>\](?={BLANK}{CALL_CLOSER}))", re.IGNORECASE | re.ASCII)
 
 
-class SlotTable:
-    """The slots of all tools given."""
-
-    def __init__(self, tools: Iterable[ToolSpec]) -> None:
-        self.forms = {tool.name: SlotForm(tool) for tool in tools}
-
-
 class SlotGrammar:
-    """Reads the calls of one response."""
+    """Reads the calls of one response; `forms` are those of the tools given, by name."""
 
-    def __init__(self, table: SlotTable) -> None:
-        self._table = table
-        self._known = KnownNames(table.forms)
+    def __init__(self, forms: Mapping[str, SlotForm]) -> None:
+        self._forms = forms
+        self._known = KnownNames(forms)
         self._ends: list[int] | None = None
 
     def begins(self, page: Page, position: int) -> bool:
@@ -80,7 +73,7 @@ class SlotGrammar:
         return Found(ParsedToolCall(name=name, arguments=arguments), closer.end)
 
     def _arguments(self, name: str, body: str) -> dict[str, Any]:
-        form = self._table.forms.get(name)
+        form = self._forms.get(name)
         if form:
             return form.read(body)
         if body.strip():
@@ -93,7 +86,7 @@ class SlotGrammar:
         return page.broken_off(opener, name, detail, ran_out=page.ends_at(start))
 
     def _right_form(self, name: str | None) -> str:
-        form = self._table.forms.get(name or "")
+        form = self._forms.get(name or "")
         if form and form.writable:
             return f"`{form.signature}`, leaving out the slots you do not need"
         return f'`{{"name": "{name or "TOOL"}", "arguments": {{…}}}}`'

@@ -113,8 +113,9 @@ class Page:
 
     def closer_at(self, position: int) -> Tag | None:
         """The closing tag behind white space at `position`."""
-        tag = self.tag_from(self.skip_gap(position))
-        return tag if tag and tag.is_call and tag.closes and tag.start == self.skip_gap(position) else None
+        start = self.skip_gap(position)
+        tag = self.tag_from(start)
+        return tag if tag and tag.is_call and tag.closes and tag.start == start else None
 
     def tag_from(self, position: int) -> Tag | None:
         """The first tag that begins at or behind `position`."""

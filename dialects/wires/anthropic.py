@@ -7,7 +7,7 @@ one next user message); blank text and repeated tool_use ids are refused (report
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
@@ -25,13 +25,12 @@ from .anthropic_turn import LONGEST_NAME, NAMESPACE, SPELLING, assistant_blocks
 from .arguments import reported_arguments
 from .attached import is_image, is_sent_or_fetched, left_out
 from .base import Wire
-from .chat_reply import call_id
 from .fixed_texts import OPENING_USER, is_blank, shown_result
-from .ids import WireIds
+from .ids import WireIds, reported_id
 from .layout import Cycle, Stray, lay_out
-from .reply import field, fields, items, message_list
-from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .reply import field, fields, items, message_list, refuse_error
+from .tool_names import original_names, reported_name, wire_name
+from .tool_specs import tools_to_send
 from .turns import Turns
 
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")
@@ -69,9 +68,7 @@ class AnthropicWire(Wire):
         request: dict[str, Any] = {"messages": _without_space_at_the_end(turns.finish())}
         if system:
             request["system"] = system
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = [
                 {
                     "name": wire_name(tool.name, LONGEST_NAME),
@@ -85,8 +82,7 @@ class AnthropicWire(Wire):
     def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
         """A message. Its blocks are kept in the metadata where their order or their signatures
         must come back. Raises WireError for what is no message."""
-        if error := field(response, "error"):
-            raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+        refuse_error(response)
         if field(response, "content") is None:
             raise WireError(f"the reply ({type(response).__name__}) has no content: is it a message?")
         blocks = [fields(block) for block in items(field(response, "content"), "content")]
@@ -105,16 +101,8 @@ class AnthropicWire(Wire):
             metadata=SPELLING.kept(blocks),
         )
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
     def host_texts(self, messages: Any) -> HostTexts:
         return HostTexts(message_list(messages), texts_of_turn, candidate_turns)
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""
@@ -178,10 +166,8 @@ def _strings(blocks: Iterable[dict[str, Any]], kind: str, key: str) -> list[str]
 
 
 def _call(block: dict[str, Any], names: dict[str, str], taken: set[str]) -> ToolCall:
-    name = block.get("name")
-    name = name if isinstance(name, str) else ""
     return ToolCall(
-        id=call_id(block.get("id"), taken),
-        name=names.get(name, name),
+        id=reported_id(block.get("id"), taken),
+        name=reported_name(block.get("name"), names),
         arguments=reported_arguments(block.get("input")),
     )

@@ -23,7 +23,7 @@ def argument_object(raw: str) -> dict[str, Any]:
     try:
         return read_arguments(raw)
     except ValueError:
-        return {UNREADABLE: str(raw)}
+        return _unreadable(raw)
 
 
 def argument_text(raw: str) -> str:
@@ -34,11 +34,15 @@ def argument_text(raw: str) -> str:
     try:
         value = read_arguments(raw)
     except ValueError:
-        return compact_json(argument_object(raw))
+        return compact_json(_unreadable(raw))
     if not raw.strip() or _SURROGATE_ESCAPE.search(raw):
         return compact_json(value)
     is_string = raw.lstrip(" \t\r\n").startswith('"')
     return str(read_json(raw) if is_string else raw)
+
+
+def _unreadable(raw: str) -> dict[str, Any]:
+    return {UNREADABLE: str(raw)}
 
 
 def reported_arguments(value: Any) -> str:

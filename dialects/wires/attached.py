@@ -20,6 +20,11 @@ def is_image(attachment: Attachment) -> bool:
     return attachment.media_type in IMAGE_TYPES
 
 
+def is_document(attachment: Attachment) -> bool:
+    """Whether it is a document of the one type that OpenAI and Anthropic read."""
+    return attachment.media_type == "application/pdf"
+
+
 def is_sent_or_fetched(attachment: Attachment) -> bool:
     """Whether its bytes are here, or where any provider can fetch them: the web."""
     return attachment.url is None or attachment.url.lower().startswith(_FETCHED)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..transcript import ModelResponse, ToolSpec, TranscriptEntry
+from .tool_specs import ToolIssue, prepare_tools
 
 
 class Wire(ABC):
@@ -28,10 +29,15 @@ class Wire(ABC):
         names that had to be rewritten are mapped back."""
 
     @abstractmethod
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        """The conversation field of an encoded request."""
-
-    @abstractmethod
     def host_texts(self, messages: Any) -> Iterator[str]:
         """Each text the host wrote (tool results, user turns) in a message list or a request,
         as the unit the provider keeps apart. System and assistant text never."""
+
+    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
+        """The conversation field of an encoded request, `messages` unless the provider names it otherwise."""
+        conversation: list[dict[str, Any]] = request["messages"]
+        return conversation
+
+    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
+        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
+        return prepare_tools(tools)[1]

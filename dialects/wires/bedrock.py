@@ -17,13 +17,12 @@ from .attached import is_image, left_out
 from .base import Wire
 from .bedrock_turn import NAMESPACE, SPELLING, Block, assistant_blocks, call_of, said
 from .blobs import Base64Text
-from .chat_reply import call_id
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
-from .ids import WireIds
+from .ids import WireIds, reported_id
 from .layout import Cycle, Stray, lay_out
 from .reply import field, fields, items, message_list, parts_of, text_parts
 from .tool_names import original_names, wire_name
-from .tool_specs import PreparedTool, ToolIssue, prepare_tools, report_issues
+from .tool_specs import PreparedTool, tools_to_send
 from .turns import Turns
 
 # ToolUseId of the model takes `.` and `:` too, the documentation does not.
@@ -82,8 +81,7 @@ class BedrockWire(Wire):
         request: dict[str, Any] = {"messages": self._finished(turns.finish())}
         if system:
             request["system"] = system
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
+        prepared = tools_to_send(tools)
         if prepared or called:
             offered = prepared or [PreparedTool(name, "", _ANY_OBJECT) for name in sorted(called)]
             request["toolConfig"] = {"tools": [{"toolSpec": _spec(tool)} for tool in offered]}
@@ -110,20 +108,12 @@ class BedrockWire(Wire):
             metadata=SPELLING.kept(blocks),
         )
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
     def host_texts(self, messages: Any) -> Iterator[str]:
         for message in message_list(messages):
             if field(message, "role") == "user":
                 for block in parts_of(field(message, "content")):
                     result = field(block, "toolResult")
                     yield from text_parts([block] if result is None else field(result, "content"))
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `toolChoice`."""
@@ -211,7 +201,7 @@ def _call(use: Mapping[str, Any], names: dict[str, str], taken: set[str]) -> Too
     name = use.get("name")
     name = name if isinstance(name, str) else ""
     return ToolCall(
-        id=call_id(use.get("toolUseId"), taken),
+        id=reported_id(use.get("toolUseId"), taken),
         name=names.get(name, name),
         arguments=reported_arguments(use.get("input")),
     )

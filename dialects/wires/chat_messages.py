@@ -1,4 +1,4 @@
-"""What OpenAI-shaped messages have in common: host texts and the tools field."""
+"""What OpenAI-shaped messages have in common: roles, host texts and the tools field."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from .tool_specs import PreparedTool
 
 # Before 3.13 a call of `startswith` costs twice as much as two comparisons.
 _CALLS_ARE_FAST = sys.version_info >= (3, 13)
+# A tool's words without a call are the user's turn: a `tool` message must answer a call.
+ROLES = {"system": "system", "user": "user", "tool": "user"}
 _HOST_ROLES = ("user", "tool", "function")
 
 

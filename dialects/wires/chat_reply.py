@@ -7,7 +7,9 @@ from typing import Any
 from ..errors import WireError
 from ..transcript import ModelResponse, ToolCall
 from .arguments import reported_arguments
-from .reply import field, fields, items, json_or_none, text_parts
+from .ids import reported_id
+from .reply import field, fields, items, json_or_none, refuse_error, text_parts
+from .tool_names import reported_name
 
 _KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extra_content"})
 
@@ -42,8 +44,7 @@ def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> Mod
 
 
 def _first_choice(response: Any) -> Any:
-    if error := field(response, "error"):
-        raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+    refuse_error(response)
     choices = items(field(response, "choices"), "choices")
     if not choices:
         raise WireError(f"the reply ({type(response).__name__}) has no choices: is it a chat completion?")
@@ -79,24 +80,10 @@ def _first_string(source: Any, *names: str) -> str | None:
 def _call(call: Any, names: dict[str, str], taken: set[str]) -> ToolCall:
     # A custom tool's input is free text; as arguments it is read, or reported, like any.
     function = field(call, "function") or field(call, "custom")
-    name = field(function, "name")
-    name = name if isinstance(name, str) else ""
     extra = json_or_none(field(call, "extra_content"))
     return ToolCall(
-        id=call_id(field(call, "id"), taken),
-        name=names.get(name, name),
+        id=reported_id(field(call, "id"), taken),
+        name=reported_name(field(function, "name"), names),
         arguments=reported_arguments(field(function, "arguments", field(function, "input"))),
         extra_content=extra if isinstance(extra, dict) else None,
     )
-
-
-def call_id(reported: Any, taken: set[str]) -> str:
-    """The id as reported; where a server gave none, one that no call of this reply (`taken`) has."""
-    if isinstance(reported, str) and reported:
-        taken.add(reported)
-        return reported
-    number = len(taken)
-    while (made := f"call_{number}") in taken:
-        number += 1
-    taken.add(made)
-    return made

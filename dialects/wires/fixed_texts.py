@@ -9,7 +9,7 @@ BETWEEN_USERS = "(Read.)"
 
 def is_blank(text: str | None) -> bool:
     """Whether a provider would refuse the text as a part: nothing but white space."""
-    return text is None or not text or text.isspace()
+    return not text or text.isspace()
 
 
 def shown_result(content: str) -> str:

@@ -14,20 +14,21 @@ from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolR
 from .arguments import reported_arguments
 from .attached import left_out
 from .base import Wire
-from .chat_reply import call_id
 from .fixed_texts import OPENING_USER, is_blank, shown_result
 from .gemini_turn import LONGEST_NAME, NAME, NAMESPACE, SPELLING, Part, as_part, model_parts, said
-from .ids import WireIds
+from .ids import WireIds, reported_id
 from .layout import Cycle, Stray, lay_out
-from .reply import field, items, message_list, parts_of, text_parts
+from .reply import field, items, message_list, parts_of, refuse_error, text_parts
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import tools_to_send
 
 _HOST_ROLES = ("user", "function", "tool")
 # "Image understanding", "Document understanding", "Audio understanding", "Video understanding".
 _SHOWN_TYPES = frozenset(
     {"image/png", "image/jpeg", "image/webp", "image/heic", "image/heif", "application/pdf", "text/plain"}
 )
+# "Function calling", multimodal function responses.
+_INSIDE_TYPES = frozenset({"image/png", "image/jpeg", "image/webp", "application/pdf", "text/plain"})
 _SHOWN_KINDS = ("audio/", "video/")
 _FETCHED = ("https:", "http:", "gs:")
 
@@ -44,16 +45,22 @@ class GeminiWire(Wire):
     of its own. A call's signature travels in its `extra_content`, as on Google's
     OpenAI-shaped endpoint, other signatures in the turn's metadata.
 
+    `multimodal_results`: for Gemini 3 and later, which take the images and documents of a
+    result inside it; they go there from bytes alone.
+
     `generate_content` of the SDK takes `contents` beside the model, the other fields as its `config`.
     """
 
     name: ClassVar[str] = NAMESPACE
 
+    def __init__(self, *, multimodal_results: bool = False) -> None:
+        self._inside = _INSIDE_TYPES if multimodal_results else frozenset()
+
     def encode(self, entries: Iterable[TranscriptEntry], tools: Sequence[ToolSpec] = ()) -> dict[str, Any]:
         """`contents`, with `systemInstruction` and `tools` where there are some. Response and call
         share id and name. A history that ends with the model gets a fixed user text behind it."""
         system: list[Part] = []
-        contents = _Contents()
+        contents = _Contents(self._inside)
         for item in lay_out(entries, WireIds(lambda id_: bool(id_.strip()), request_wide=True)):
             if isinstance(item, Cycle):
                 contents.add("model", model_parts(item))
@@ -68,9 +75,7 @@ class GeminiWire(Wire):
         request: dict[str, Any] = {"contents": contents.finish()}
         if system:
             request["systemInstruction"] = {"parts": system}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             declarations = [
                 {
                     "name": self.tool_name(tool.name),
@@ -124,10 +129,6 @@ class GeminiWire(Wire):
                     else:
                         yield from text_parts([part])
 
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
-
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `allowedFunctionNames`."""
         return wire_name(name, LONGEST_NAME, NAME)
@@ -136,7 +137,8 @@ class GeminiWire(Wire):
 class _Contents:
     """Contents under construction: neighbours of one role become one, but results keep theirs."""
 
-    def __init__(self) -> None:
+    def __init__(self, inside: frozenset[str]) -> None:
+        self._inside = inside
         self._contents: list[dict[str, Any]] = []
         self._holds_results = False
         self._waiting: list[Attachment] = []
@@ -156,13 +158,16 @@ class _Contents:
         self._holds_results = False
 
     def add_results(self, answers: list[tuple[str, str, ToolResult]]) -> None:
-        parts: list[Part] = [{"functionResponse": _response(*answer)} for answer in answers]
+        parts: list[Part] = []
+        for wire_id, name, result in answers:
+            inside = [a for a in result.attachments if a.data is not None and a.media_type in self._inside]
+            self._waiting += [a for a in result.attachments if a.data is None or a.media_type not in self._inside]
+            parts.append({"functionResponse": _response(wire_id, name, result, inside)})
         if self._holds_results:
             self._contents[-1]["parts"].extend(parts)
         elif parts:
             self._contents.append({"role": "user", "parts": parts})
             self._holds_results = True
-        self._waiting += [attachment for *_, result in answers for attachment in result.attachments]
 
     def finish(self) -> list[dict[str, Any]]:
         self.add("user", [])
@@ -176,13 +181,14 @@ def _texts(message: ChatMessage) -> list[Part]:
     return [] if is_blank(message.content) else [{"text": str(message.content)}]
 
 
-def _response(wire_id: str, name: str, result: ToolResult) -> dict[str, Any]:
+def _response(wire_id: str, name: str, result: ToolResult, inside: Sequence[Attachment]) -> dict[str, Any]:
     key = "output" if result.success else "error"
-    return {
+    response: dict[str, Any] = {
         "id": wire_id,
         "name": wire_name(name, LONGEST_NAME, NAME),
         "response": {key: shown_result(result.content)},
     }
+    return {**response, "parts": _attached(inside)} if inside else response
 
 
 def _attached(attachments: Iterable[Attachment]) -> list[Part]:
@@ -209,8 +215,7 @@ def _either(source: Any, name: str) -> Any:
 
 
 def _first_candidate(response: Any) -> Any:
-    if error := field(response, "error"):
-        raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+    refuse_error(response)
     candidates = items(field(response, "candidates"), "candidates")
     if candidates:
         return candidates[0]
@@ -227,7 +232,7 @@ def _call(source: Any, part: Part, names: dict[str, str], taken: set[str]) -> To
     name = name if isinstance(name, str) else ""
     signature = part.get("thoughtSignature")
     return ToolCall(
-        id=call_id(field(call, "id"), taken),
+        id=reported_id(field(call, "id"), taken),
         name=names.get(name, name),
         arguments=reported_arguments(field(call, "args")),
         extra_content={"google": {"thought_signature": signature}} if isinstance(signature, str) else None,

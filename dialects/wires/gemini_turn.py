@@ -42,9 +42,11 @@ def as_part(source: Any) -> Part:
 
 
 def _shallow(value: Any) -> Any:
-    if isinstance(value, (Mapping, BaseModel)):
-        return {_camel(str(key)): item for key, item in fields(value).items() if item is not None}
-    return plain(value) if isinstance(value, bytes) else value
+    if isinstance(value, bytes):
+        return plain(value)
+    if isinstance(value, (str, int, float, list, tuple)):
+        return value
+    return {_camel(str(key)): item for key, item in fields(value).items() if item is not None}
 
 
 def _camel(key: str) -> str:

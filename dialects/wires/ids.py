@@ -1,4 +1,4 @@
-"""Call ids on the wire: a provider's own are kept, refused ones are replaced.
+"""Call ids on the wire: a provider's own are kept, refused and missing ones are replaced.
 
 The replacement depends on the call's turn and position and on earlier turns alone, so a
 growing history keeps its bytes and the provider's prompt cache.
@@ -7,6 +7,7 @@ growing history keeps its bytes and the provider's prompt cache.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from typing import Any
 
 
 def numbered(turn: int, position: int, attempt: int) -> str:
@@ -63,3 +64,15 @@ class WireIds:
         self._used.add(id_)
         self._minted.add(id_)
         return id_
+
+
+def reported_id(reported: Any, taken: set[str]) -> str:
+    """The id as reported; where a server gave none, one that no call of this reply (`taken`) has."""
+    if isinstance(reported, str) and reported:
+        taken.add(reported)
+        return reported
+    number = len(taken)
+    while (made := f"call_{number}") in taken:
+        number += 1
+    taken.add(made)
+    return made

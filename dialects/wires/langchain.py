@@ -10,16 +10,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
-from ..transcript import ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
+from ..transcript import Attachment, ChatMessage, ModelResponse, ToolResult, ToolSpec, TranscriptEntry
+from .attached import is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
 from .chat_messages import function_tools
 from .fixed_texts import is_blank, shown_result
 from .ids import WireIds
 from .langchain_turn import NAMESPACE, Message, assistant_message, kept_fields, reported_calls, thoughts
-from .layout import Cycle, Stray, lay_out
+from .layout import Stray, lay_out
 from .reply import field, message_list, text_parts
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import tools_to_send
 
 _ROLES = {"system": "system", "user": "user", "tool": "user"}
 _HOST = ("user", "human", "HumanMessageChunk", "tool", "ToolMessageChunk", "function", "FunctionMessageChunk")
@@ -29,6 +30,9 @@ _LIMITS = ("length", "max_tokens", "MAX_TOKENS", "model_context_window_exceeded"
 class LangChainWire(Wire):
     """Messages with `role` and `content`; calls in `tool_calls` with `args` as objects, failures
     in `status`. Names are such that any provider behind LangChain takes them.
+
+    Images and PDF documents stand in their message as LangChain's own content blocks; a chat
+    model whose provider takes none there converts or refuses them.
 
     What a chat model does to neighbours, ids and text of a request is its own affair; the
     messages themselves hold every text as it was.
@@ -40,9 +44,7 @@ class LangChainWire(Wire):
         """`messages` for `invoke`, and `tools` for `bind_tools` where there are some. A tool result
         is a message whose content is exactly its text."""
         request: dict[str, Any] = {"messages": list(_messages(entries))}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = function_tools(prepared, wire_name)
         return request
 
@@ -64,10 +66,6 @@ class LangChainWire(Wire):
             metadata={NAMESPACE: kept} if kept else None,
         )
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
     def host_texts(self, messages: Any) -> Iterator[str]:
         """From dicts and message objects, also in LangChain's saved forms, its pairs and its bare strings."""
         for given in message_list(messages):
@@ -78,42 +76,67 @@ class LangChainWire(Wire):
             if field(message, "role", field(message, "type")) in _HOST:
                 yield from text_parts(field(message, "content"))
 
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
-
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""
         return wire_name(name)
 
 
 def _messages(entries: Iterable[TranscriptEntry]) -> Iterator[Message]:
+    # Nothing may stand between the results of one turn, so what is said of them waits for their end.
+    waiting: list[Attachment] = []
     for item in lay_out(entries, WireIds(lambda id_: bool(id_.strip()), request_wide=False)):
+        if isinstance(item, Stray):
+            yield _result(item.id, item.result.name, item.result)
+            waiting += _others(item.result.attachments)
+            continue
+        yield from _said("user", left_out(waiting))
+        waiting = []
         if isinstance(item, ChatMessage):
-            if not is_blank(item.content):
-                yield {"role": _ROLES[item.role], "content": str(item.content)}
-        elif isinstance(item, Stray):
-            yield _result(item.id, item.result.name, item.result.content, success=item.result.success)
+            yield from _said(_ROLES[item.role], item.content, item.attachments)
         else:
-            yield from _cycle(item)
+            yield from assistant_message(item)
+            names = {wire_id: call.name for wire_id, call in zip(item.ids, item.turn.tool_calls, strict=True)}
+            for wire_id, result in item.answers:
+                yield _result(wire_id, names[wire_id], result)
+                waiting += _others(result.attachments)
+    yield from _said("user", left_out(waiting))
 
 
-def _cycle(cycle: Cycle) -> Iterator[Message]:
-    yield from assistant_message(cycle)
-    names = {wire_id: call.name for wire_id, call in zip(cycle.ids, cycle.turn.tool_calls, strict=True)}
-    for wire_id, result in cycle.answers:
-        yield _result(wire_id, names[wire_id], result.content, success=result.success)
+def _said(role: str, text: str, attachments: Sequence[Attachment] = ()) -> Iterator[Message]:
+    if not attachments:
+        if not is_blank(text):
+            yield {"role": role, "content": str(text)}
+        return
+    yield {"role": role, "content": [*_blocks(text, attachments), *_blocks(left_out(_others(attachments)))]}
 
 
-def _result(wire_id: str, name: str | None, content: str, *, success: bool) -> Message:
+def _result(wire_id: str, name: str | None, result: ToolResult) -> Message:
     named = {} if name is None else {"name": wire_name(name)}
+    blocks = _blocks(result.content, result.attachments)
+    shown = any(block["type"] != "text" for block in blocks)
     return {
         "role": "tool",
         "tool_call_id": wire_id,
         **named,
-        "content": shown_result(content),
-        "status": "success" if success else "error",
+        "content": blocks if shown else shown_result(result.content),
+        "status": "success" if result.success else "error",
     }
+
+
+def _blocks(text: str, attachments: Iterable[Attachment] = ()) -> list[Message]:
+    blocks: list[Message] = [] if is_blank(text) else [{"type": "text", "text": str(text)}]
+    return blocks + [block for attachment in attachments if (block := _block(attachment))]
+
+
+def _block(attachment: Attachment) -> Message | None:
+    if not is_sent_or_fetched(attachment) or not (is_image(attachment) or is_document(attachment)):
+        return None
+    where = {"url": str(attachment.url)} if attachment.data is None else {"base64": str(attachment.data)}
+    return {"type": "image" if is_image(attachment) else "file", **where, "mime_type": str(attachment.media_type)}
+
+
+def _others(attachments: Iterable[Attachment]) -> list[Attachment]:
+    return [attachment for attachment in attachments if _block(attachment) is None]
 
 
 def _opened(message: Any) -> Any:

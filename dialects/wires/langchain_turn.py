@@ -11,8 +11,8 @@ from typing import Any, TypeAlias
 
 from ..transcript import AssistantTurn, ToolCall
 from .arguments import argument_object, reported_arguments
-from .chat_reply import call_id
 from .fixed_texts import is_blank
+from .ids import reported_id
 from .layout import Cycle
 from .reply import field, items, json_or_none, text_parts
 from .tool_names import wire_name
@@ -41,7 +41,7 @@ def _call(call: Any, names: dict[str, str], taken: set[str]) -> ToolCall:
     name = field(function, "name")
     name = name if isinstance(name, str) else ""
     return ToolCall(
-        id=call_id(field(call, "id"), taken),
+        id=reported_id(field(call, "id"), taken),
         name=names.get(name, name),
         arguments=reported_arguments(field(function, "args", field(function, "arguments"))),
     )

@@ -8,15 +8,16 @@ from __future__ import annotations
 
 import re
 import string
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from hashlib import blake2b
 from typing import Any, ClassVar
 
 import jsonschema_rs
 
 from ..splitting import is_verbatim_turn
-from ..transcript import ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
+from ..transcript import Attachment, ModelResponse, ToolSpec, TranscriptEntry
 from .arguments import argument_text
+from .attached import as_url, is_image, is_sent_or_fetched, left_out
 from .base import Wire
 from .chat_messages import function_tools, host_texts_of
 from .chat_reply import read_chat_reply
@@ -24,7 +25,7 @@ from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .tool_names import original_names, wire_name
-from .tool_specs import PreparedTool, ToolIssue, prepare_tools, report_issues
+from .tool_specs import PreparedTool, ToolIssue, prepare_tools, tools_to_send
 
 _ID = re.compile(r"[a-zA-Z0-9]{9}")
 _DIGITS = string.digits + string.ascii_lowercase
@@ -40,9 +41,10 @@ class MistralWire(Wire):
     goes on from (`prefix`). Reasoning is not sent: older models refuse it.
 
     `text_with_calls=False`: for models of the tokenizers before v7, which refuse text and calls
-    in one assistant turn; the text gets a turn of its own, a fixed user turn behind it.
+    in one assistant turn, and images; the text gets a turn of its own, a fixed user turn behind it.
 
-    There is no failure flag: a failed output's own words must tell.
+    There is no failure flag: a failed output's own words must tell. Tool messages hold text
+    alone: the images of a cycle's results are a user message behind them.
 
     What Mistral changes before the model reads it: neighbours of one role are joined with a
     blank line, arguments of calls are written anew. Before v7 a result is written as a JSON
@@ -61,19 +63,13 @@ class MistralWire(Wire):
         """`messages`, and `tools` where there are some. A tool result is a message whose content
         is exactly its text."""
         request: dict[str, Any] = {"messages": self._messages(entries)}
-        prepared, issues = _prepare(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools, _prepare):
             request["tools"] = function_tools(prepared, wire_name)
         return request
 
     def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
         """The first choice of a chat completion. Raises WireError for what is none."""
         return read_chat_reply(response, original_names(tool.name for tool in tools), self.name)
-
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
 
     def host_texts(self, messages: Any) -> Iterator[str]:
         return host_texts_of(messages)
@@ -88,19 +84,26 @@ class MistralWire(Wire):
 
     def _messages(self, entries: Iterable[TranscriptEntry]) -> list[Message]:
         system: list[Message] = []
-        turns = _Turns()
+        turns = _Turns(images=self._text_with_calls)
         ids = WireIds(lambda id_: _ID.fullmatch(id_) is not None, request_wide=False, mint=_nine)
+        # Nothing may stand between the results of one turn, so what they show waits for their end.
+        waiting: list[Attachment] = []
         for item in lay_out(entries, ids):
+            if isinstance(item, Stray):
+                turns.add(_result(item.id, item.result.name, item.result.content))
+                waiting += item.result.attachments
+                continue
+            turns.add_user("", waiting)
+            waiting = []
             if isinstance(item, Cycle):
                 self._cycle(item, turns)
-            elif isinstance(item, Stray):
-                turns.add(_result(item.id, item.result.name, item.result.content))
-            elif is_blank(item.content):
-                continue
-            elif item.role == "system":
+                waiting += [attachment for _, result in item.answers for attachment in result.attachments]
+            elif item.role != "system":
+                alone = is_verbatim_turn(item.content, item.trusted_verbatim)
+                turns.add_user(item.content, item.attachments, alone=alone)
+            elif not is_blank(item.content):
                 system.append({"role": "system", "content": str(item.content)})
-            else:
-                turns.add_user(item)
+        turns.add_user("", waiting)
         return system + turns.finish()
 
     def _cycle(self, cycle: Cycle, turns: _Turns) -> None:
@@ -132,8 +135,9 @@ class MistralWire(Wire):
 class _Turns:
     """Messages under construction, with the fixed turns that must stand between them."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, images: bool) -> None:
         self._messages: list[Message] = []
+        self._images = images
         self._alone = False
 
     @property
@@ -146,12 +150,27 @@ class _Turns:
         self._messages.append(message)
         self._alone = False
 
-    def add_user(self, message: ChatMessage) -> None:
-        alone = is_verbatim_turn(message.content, message.trusted_verbatim)
+    def add_user(self, text: str, attachments: Sequence[Attachment], *, alone: bool = False) -> None:
+        content = self._user_content(text, attachments)
+        if not content:
+            return
         if self.last_role == "tool" or (self.last_role == "user" and (alone or self._alone)):
             self.add({"role": "assistant", "content": BETWEEN_USERS})
-        self.add({"role": "user", "content": str(message.content)})
+        self.add({"role": "user", "content": content})
         self._alone = alone
+
+    def _user_content(self, text: str, attachments: Sequence[Attachment]) -> str | list[Message]:
+        """A string, or parts where there is more than text; empty where there is nothing to say."""
+        if not attachments:
+            return "" if is_blank(text) else str(text)
+        parts: list[Message] = [] if is_blank(text) else [{"type": "text", "text": str(text)}]
+        others = []
+        for attachment in attachments:
+            if self._images and is_image(attachment) and is_sent_or_fetched(attachment):
+                parts.append({"type": "image_url", "image_url": {"url": as_url(attachment)}})
+            else:
+                others.append(attachment)
+        return [*parts, {"type": "text", "text": left_out(others)}] if others else parts
 
     def finish(self) -> list[Message]:
         if self.last_role == "assistant" and not self._messages[-1].get("tool_calls"):

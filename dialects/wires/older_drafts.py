@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .schema_refs import subschemas
+from ..schema_refs import subschemas
 
 
 def modernise(schema: dict[str, Any]) -> None:

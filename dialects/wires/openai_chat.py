@@ -6,25 +6,24 @@ id are refused (reports in public issue threads, 2026).
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
 from ..transcript import AssistantTurn, Attachment, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
 from .arguments import argument_text
 from .attached import as_url, is_image, is_sent_or_fetched, left_out
 from .base import Wire
-from .chat_messages import function_tools, host_texts_of
+from .chat_messages import ROLES, function_tools, host_texts_of
 from .chat_reply import read_chat_reply
 from .fixed_texts import is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import tools_to_send
 
 Reasoning: TypeAlias = Literal["omit", "echo", "always"]
 
 _LONGEST_ID = 40
-_ROLES = {"system": "system", "user": "user", "tool": "user"}
 
 
 class OpenAIChatWire(Wire):
@@ -47,9 +46,7 @@ class OpenAIChatWire(Wire):
         """`messages`, and `tools` where there are some. A tool result is a message whose content
         is exactly its text."""
         request: dict[str, Any] = {"messages": list(self._messages(entries))}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = function_tools(prepared, wire_name)
         return request
 
@@ -57,16 +54,8 @@ class OpenAIChatWire(Wire):
         """The first choice of a chat completion. Raises WireError for what is none."""
         return read_chat_reply(response, original_names(tool.name for tool in tools), self.name)
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
     def host_texts(self, messages: Any) -> Iterator[str]:
         return host_texts_of(messages)
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""
@@ -84,7 +73,7 @@ class OpenAIChatWire(Wire):
             yield from _said("user", "", waiting)
             waiting = []
             if isinstance(item, ChatMessage):
-                yield from _said(_ROLES[item.role], item.content, item.attachments)
+                yield from _said(ROLES[item.role], item.content, item.attachments)
             else:
                 yield from self._cycle(item)
                 waiting += [attachment for _, result in item.answers for attachment in result.attachments]

@@ -11,17 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
-from ..transcript import ChatMessage, ModelResponse, ToolCall, ToolSpec, TranscriptEntry
+from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
+from .attached import as_url, is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
-from .chat_reply import call_id
 from .fixed_texts import is_blank, shown_result
-from .ids import WireIds
-from .layout import Cycle, Stray, lay_out
+from .ids import WireIds, reported_id
+from .layout import Stray, lay_out
 from .openai_responses_turn import NAMESPACE, Item, assistant_items, item_text, kept_items
-from .reply import field, fields, items, json_or_none, message_list, text_parts
+from .reply import field, fields, items, json_or_none, message_list, refuse_error, text_parts
 from .tool_names import original_names, wire_name
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import tools_to_send
 
 _LONGEST_ID = 64
 _ROLES = {"system": "system", "user": "user", "tool": "user"}
@@ -36,7 +36,8 @@ class OpenAIResponsesWire(Wire):
     the calls; reasoning and what OpenAI's own tools did go back as they came, each directly
     before the item it led to.
 
-    There is no failure flag: a failed output's own words must tell.
+    There is no failure flag: a failed output's own words must tell. Images and PDF documents
+    stand in their result behind its text, which is then a part of its own.
     """
 
     name: ClassVar[str] = NAMESPACE
@@ -45,9 +46,7 @@ class OpenAIResponsesWire(Wire):
         """`input`, and `tools` where there are some. A tool result is an item whose `output` is
         exactly its text, a user text an item whose `content` is."""
         request: dict[str, Any] = {"input": list(_items(entries))}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = [
                 {
                     "type": "function",
@@ -64,8 +63,7 @@ class OpenAIResponsesWire(Wire):
     def decode(self, response: Any, tools: Sequence[ToolSpec] = ()) -> ModelResponse:
         """A finished response. Items whose order, phase or content must come back are kept in
         the metadata. Raises WireError for what is no response, or one that still runs."""
-        if error := field(response, "error"):
-            raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+        refuse_error(response)
         if field(response, "output") is None:
             raise WireError(f"the reply ({type(response).__name__}) has no output: is it a response?")
         if (status := field(response, "status")) in _UNFINISHED:
@@ -102,10 +100,6 @@ class OpenAIResponsesWire(Wire):
             elif str(field(item, "type")).endswith("_call_output"):
                 yield from text_parts(field(item, "output"), _INPUT_TEXT)
 
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
-
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""
         return wire_name(name)
@@ -113,24 +107,62 @@ class OpenAIResponsesWire(Wire):
 
 def _items(entries: Iterable[TranscriptEntry]) -> Iterator[Item]:
     ids = WireIds(lambda id_: bool(id_.strip()) and len(id_) <= _LONGEST_ID, request_wide=True)
+    # Nothing may stand between the results of one turn, so what is said of them waits for their end.
+    waiting: list[Attachment] = []
     for item in lay_out(entries, ids):
+        if isinstance(item, Stray):
+            yield _result(item.id, item.result)
+            waiting += _others(item.result.attachments)
+            continue
+        yield from _said("user", left_out(waiting))
+        waiting = []
         if isinstance(item, ChatMessage):
-            if not is_blank(item.content):
-                yield {"role": _ROLES[item.role], "content": str(item.content)}
-        elif isinstance(item, Stray):
-            yield _result(item.id, item.result.content)
+            yield from _said(_ROLES[item.role], item.content, item.attachments)
         else:
-            yield from _cycle(item)
+            yield from assistant_items(item)
+            for wire_id, result in item.answers:
+                yield _result(wire_id, result)
+                waiting += _others(result.attachments)
+    yield from _said("user", left_out(waiting))
 
 
-def _cycle(cycle: Cycle) -> Iterator[Item]:
-    yield from assistant_items(cycle)
-    for wire_id, result in cycle.answers:
-        yield _result(wire_id, result.content)
+def _said(role: str, text: str, attachments: Sequence[Attachment] = ()) -> Iterator[Item]:
+    if not attachments:
+        if not is_blank(text):
+            yield {"role": role, "content": str(text)}
+        return
+    yield {"role": role, "content": [*_parts(text, attachments), *_parts(left_out(_others(attachments)))]}
 
 
-def _result(wire_id: str, content: str) -> Item:
-    return {"type": "function_call_output", "call_id": wire_id, "output": shown_result(content)}
+def _result(wire_id: str, result: ToolResult) -> Item:
+    parts = _parts(result.content, result.attachments)
+    shown = any(part["type"] != "input_text" for part in parts)
+    return {
+        "type": "function_call_output",
+        "call_id": wire_id,
+        "output": parts if shown else shown_result(result.content),
+    }
+
+
+def _parts(text: str, attachments: Iterable[Attachment] = ()) -> list[Item]:
+    parts: list[Item] = [] if is_blank(text) else [{"type": "input_text", "text": str(text)}]
+    return parts + [part for attachment in attachments if (part := _part(attachment))]
+
+
+def _part(attachment: Attachment) -> Item | None:
+    if not is_sent_or_fetched(attachment):
+        return None
+    if is_image(attachment):
+        return {"type": "input_image", "detail": "auto", "image_url": as_url(attachment)}
+    if not is_document(attachment):
+        return None
+    if attachment.url is not None:
+        return {"type": "input_file", "file_url": str(attachment.url)}
+    return {"type": "input_file", "filename": "attachment.pdf", "file_data": as_url(attachment)}
+
+
+def _others(attachments: Iterable[Attachment]) -> list[Attachment]:
+    return [attachment for attachment in attachments if _part(attachment) is None]
 
 
 def _thoughts(item: Item) -> list[str]:
@@ -144,7 +176,7 @@ def _call(item: Item, names: dict[str, str], taken: set[str]) -> ToolCall:
     name = name if isinstance(name, str) else ""
     extra = json_or_none(item.get("extra_content"))
     return ToolCall(
-        id=call_id(item.get("call_id"), taken),
+        id=reported_id(item.get("call_id"), taken),
         name=names.get(name, name),
         # A custom tool's input is free text; as arguments it is read, or reported, like any.
         arguments=reported_arguments(item.get("arguments", item.get("input"))),

@@ -6,7 +6,7 @@ tokens in it alive, so what must arrive exactly carries neither.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -17,16 +17,15 @@ from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolS
 from .arguments import argument_object
 from .attached import left_out
 from .base import Wire
-from .chat_messages import function_tools, host_texts_of
+from .chat_messages import ROLES, function_tools, host_texts_of
 from .chat_reply import read_chat_reply
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .reply import field
-from .tool_specs import ToolIssue, prepare_tools, report_issues
+from .tool_specs import tools_to_send
 
 _JOIN = "\n\n"
-_ROLES = {"system": "system", "user": "user", "tool": "user"}
 
 
 class PlainChatWire(Wire):
@@ -35,7 +34,8 @@ class PlainChatWire(Wire):
     `strict_alternation`: for templates that refuse two turns of one role in a row, a system
     text that is not first, or an assistant turn that is. Ordinary neighbours are joined with
     a blank line; a verbatim turn stays alone, a short fixed assistant turn between it and
-    its user neighbours; later system text joins the first.
+    its user neighbours, and a fixed user turn before it where it is the first beside a system
+    text, which some templates write into the first turn; later system text joins the first.
 
     Structured calls and results of a native history go to the template as `tool_calls` (with
     arguments as objects, which templates want) and `tool` turns. Strict templates know
@@ -55,9 +55,7 @@ class PlainChatWire(Wire):
         items = lay_out(entries, ids)
         messages = _alternating(_flat(items)) if self._strict else list(_structured(items))
         request: dict[str, Any] = {"messages": messages}
-        prepared, issues = prepare_tools(tools)
-        report_issues(issues)
-        if prepared:
+        if prepared := tools_to_send(tools):
             request["tools"] = function_tools(prepared)
         return request
 
@@ -71,16 +69,8 @@ class PlainChatWire(Wire):
             return ModelResponse(text=text, truncated=field(choice, "finish_reason") == "length")
         return read_chat_reply(response, {}, self.name)
 
-    def messages(self, request: Mapping[str, Any]) -> list[dict[str, Any]]:
-        conversation: list[dict[str, Any]] = request["messages"]
-        return conversation
-
     def host_texts(self, messages: Any) -> Iterator[str]:
         return host_texts_of(messages)
-
-    def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
-        """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
-        return prepare_tools(tools)[1]
 
 
 def _structured(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[dict[str, Any]]:
@@ -91,7 +81,7 @@ def _structured(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[dict[s
             waiting = []
         if isinstance(item, ChatMessage):
             if not is_blank(item.content):
-                yield {"role": _ROLES[item.role], "content": str(item.content)}
+                yield {"role": ROLES[item.role], "content": str(item.content)}
             waiting += item.attachments
         elif isinstance(item, Stray):
             yield {"role": "tool", "tool_call_id": item.id, "content": shown_result(item.result.content)}
@@ -132,7 +122,7 @@ class _Turn:
 def _flat(items: Iterable[ChatMessage | Cycle | Stray]) -> Iterator[_Turn]:
     for item in items:
         if isinstance(item, ChatMessage):
-            role = _ROLES[item.role]
+            role = ROLES[item.role]
             alone = role == "user" and is_verbatim_turn(item.content, item.trusted_verbatim)
             yield _Turn(role, item.content, alone)
             yield _Turn("user", left_out(item.attachments))
@@ -163,5 +153,8 @@ def _alternating(turns: Iterable[_Turn]) -> list[dict[str, Any]]:
                 continue
             runs.append(("assistant", False, [BETWEEN_USERS]))
         runs.append((turn.role, turn.alone, [turn.text]))
+    if system and runs and runs[0][1]:
+        # Gemma 3 and Llama 2 write the system text at the head of the first user turn.
+        runs = [("user", False, [OPENING_USER]), ("assistant", False, [BETWEEN_USERS]), *runs]
     messages = [{"role": role, "content": _JOIN.join(texts)} for role, _, texts in runs]
     return [{"role": "system", "content": _JOIN.join(system)}, *messages] if system else messages

@@ -69,6 +69,12 @@ def items(value: Any, what: str) -> list[Any]:
     return list(value)
 
 
+def refuse_error(response: Any) -> None:
+    """Raises WireError, with the provider's words, where the reply is an error in place of an answer."""
+    if error := field(response, "error"):
+        raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+
+
 def text_parts(content: Any, kinds: Container[str] = ("text",)) -> Iterator[str]:
     """Each text of a content field, a string or a list of parts; parts of other kinds are skipped."""
     if isinstance(content, str):

@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any, TypeAlias
 
+from ..schema_refs import resolve, subschemas
 from ..text import canonical_json
-from .schema_refs import resolve, subschemas
 
 Schema: TypeAlias = dict[str, Any]
 

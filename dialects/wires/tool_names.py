@@ -12,6 +12,7 @@ import base64
 import re
 from collections.abc import Iterable
 from hashlib import blake2b
+from typing import Any
 
 _REFUSED = re.compile(r"[^a-zA-Z0-9_-]")
 _DIGEST_BYTES = 15
@@ -39,3 +40,8 @@ def wire_name(name: str, longest: int = 64, taken: re.Pattern[str] = PORTABLE) -
 def original_names(names: Iterable[str], longest: int = 64, taken: re.Pattern[str] = PORTABLE) -> dict[str, str]:
     """From wire name to name, for those of `names` that were respelled."""
     return {spelled: name for name in names if (spelled := wire_name(name, longest, taken)) != name}
+
+
+def reported_name(name: Any, names: dict[str, str]) -> str:
+    """The tool a reply calls, by the mapping of `original_names`; empty where the reply names none."""
+    return names.get(name, name) if isinstance(name, str) else ""

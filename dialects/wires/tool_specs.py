@@ -8,18 +8,18 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
 import jsonschema_rs
 
+from ..schema_refs import resolve, subschemas
 from ..text import canonical_json
 from ..transcript import ToolSpec
 from .older_drafts import modernise
 from .root_schema import object_root
-from .schema_refs import resolve, subschemas
 
 _LOG = logging.getLogger("tooldialect.dialects")
 
@@ -66,10 +66,16 @@ def prepare_tools(tools: Iterable[ToolSpec]) -> tuple[list[PreparedTool], list[T
     return prepared, issues
 
 
-def report_issues(issues: Iterable[ToolIssue]) -> None:
-    """Log each issue, by the tool's name, once in a process: requests repeat with every turn."""
+def tools_to_send(
+    tools: Iterable[ToolSpec],
+    prepare: Callable[[Iterable[ToolSpec]], tuple[list[PreparedTool], list[ToolIssue]]] = prepare_tools,
+) -> list[PreparedTool]:
+    """The tools that `prepare` gives; each issue is logged once in a process, since requests
+    repeat with every turn."""
+    prepared, issues = prepare(tools)
     for issue in issues:
         _report(issue)
+    return prepared
 
 
 @lru_cache(maxsize=1024)

@@ -11,6 +11,7 @@ from .descent import MAX_VIOLATIONS, Descent, Violation, step
 from .engine import Engine, Unjudged, compiled
 from .lenience import adjusted
 from .names import known_names
+from .place import Work
 from .plain import NotJson, plain_copy
 from .schema import Schema
 from .size import measure
@@ -74,12 +75,14 @@ class Checker:
             verdict = self._judge(arguments)
         if verdict:
             return ArgumentCheck(arguments, self._unknown(arguments), self.complete)
-        effective = arguments if size.excessive else adjusted(self.schema.root, arguments)
+        work = Work()
+        effective = arguments if size.excessive else adjusted(self.schema.root, arguments, work)
         descent = Descent(self.schema, self.engine, Budget())
         descent.search(effective, refused=verdict is False and effective is arguments)
         violations = descent.violations
         violations += [unknown for unknown in self._unknown(effective) if unknown not in violations]
-        return ArgumentCheck(effective, tuple(violations[:MAX_VIOLATIONS]), descent.complete and self.complete)
+        complete = descent.complete and self.complete and not work.exhausted
+        return ArgumentCheck(effective, tuple(violations[:MAX_VIOLATIONS]), complete)
 
     def _judge(self, arguments: dict[str, Any]) -> bool | None:
         """The engine's verdict on the whole; None where it has none."""

@@ -7,6 +7,7 @@ away. A value that is allowed as it stands is never changed.
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Iterator
 from typing import Any
@@ -15,56 +16,47 @@ from tooldialect.dialects.text import read_json
 
 from .keywords import ARRAY, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, STRING, JsonType, json_type
 from .node import Node
-from .place import Place
+from .place import Exhausted, Place, Work
 
-# Places looked at in one pass, about half a million a second.
-_MAX_STEPS = 300_000
 _MAX_PASSES = 8
-_SPELLABLE = BOOLEAN | INTEGER | FRACTION | ARRAY | OBJECT
 _FIRST = {**dict.fromkeys("-0123456789", INTEGER | FRACTION), "t": BOOLEAN, "f": BOOLEAN, "[": ARRAY, "{": OBJECT}
 
 
-_SHORT_INTEGER = re.compile("-?(?:0|[1-9][0-9]{0,17})")
+_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
 _ADJUSTABLE = frozenset({type(None), str, dict, list})
 
 
-class _Exhausted(Exception):
-    pass
-
-
-def adjusted(root: Node, arguments: dict[str, Any]) -> dict[str, Any]:
+def adjusted(root: Node, arguments: dict[str, Any], work: Work) -> dict[str, Any]:
     """The arguments as meant, in a copy; `arguments` itself where nothing is to be changed.
 
     Adjusting what this returns changes nothing. What is too large to look at stays as it is.
     """
     changed = dict(arguments)
-    place = Place([root])
     try:
+        place = Place([root], (), work)
         for done in range(_MAX_PASSES):
-            if not _pass(place, changed):
+            if not _pass(place, changed, work):
                 return changed if done else arguments
-    except _Exhausted:
+            if not work.conditional:
+                return changed
+    except Exhausted:
         pass
     return arguments
 
 
-def _pass(root: Place, arguments: dict[str, Any]) -> bool:
+def _pass(root: Place, arguments: dict[str, Any], work: Work) -> bool:
     changed = False
-    steps = 0
     pending: list[tuple[Place, Any]] = [(root, arguments)]
     while pending:
         place, value = pending.pop()
-        steps += 1 + place.branches
-        if steps > _MAX_STEPS:
-            raise _Exhausted
+        work.spend(1)
         live = place.live(value)
         members: Iterator[tuple[Any, Place]] = (
             _members(place, value, live) if type(value) is dict else _items(place, value, live)
         )
         for name, inner in members:
-            steps += 1
-            if steps > _MAX_STEPS:
-                raise _Exhausted
+            if type(value) is list:
+                work.spend(1)
             item = value[name]
             if item is None:
                 if type(value) is dict and not inner.types() & NULL and not place.requires(name, value):
@@ -107,13 +99,29 @@ def _items(place: Place, value: list[Any], live: Any) -> Iterator[tuple[int, Pla
 
 def _decoded(text: str, allowed: JsonType) -> tuple[Any, bool]:
     """What a string spells, and whether it does: JSON of a type that is allowed where no string is."""
-    if allowed & STRING or not allowed & _FIRST.get(text.lstrip(" \t\r\n")[:1], 0):
+    if allowed & STRING:
         return text, False
-    if allowed & INTEGER and _SHORT_INTEGER.fullmatch(text):
-        return int(text), True
+    bare = text.strip(" \t\r\n")
+    wanted = allowed & _FIRST.get(bare[:1], 0)
+    if not wanted:
+        return text, False
+    if wanted & BOOLEAN:
+        return (bare == "true", True) if bare in ("true", "false") else (text, False)
     try:
-        value = read_json(text)
+        value = _number(bare) if wanted & (INTEGER | FRACTION) else read_json(bare)
     except ValueError:
         return text, False
-    fits = bool(json_type(value) & allowed & _SPELLABLE)
-    return (value, True) if fits else (text, False)
+    return (value, True) if json_type(value) & allowed else (text, False)
+
+
+def _number(text: str) -> int | float:
+    """A JSON number. Raises ValueError for anything else, and for what no reader takes back."""
+    found = _NUMBER.fullmatch(text)
+    if found is None:
+        raise ValueError(text)
+    if not found[1]:
+        return int(text)
+    value = float(text)
+    if not math.isfinite(value):
+        raise ValueError(text)
+    return value

@@ -7,10 +7,39 @@ from typing import Any
 
 from .keywords import ANY_TYPE, JsonType, json_type
 from .node import Node, reachable
+from .patterns import pattern_matches
 
+# Enough for a megabyte of rows.
+MAX_STEPS = 300_000
 # Unions inside unions that are told apart; deeper ones allow anything.
 _MAX_NESTING = 6
 _INWARD = frozenset({"items", "additionalProperties"})
+
+
+class Exhausted(Exception):
+    """More would have to be looked at than is allowed."""
+
+
+class Work:
+    """What is left to look at in one reading: values, nodes and branches, half a million a second."""
+
+    __slots__ = ("conditional", "left")
+
+    def __init__(self, limit: int = MAX_STEPS) -> None:
+        self.left = limit
+        # Whether what a value holds decides what is said of it.
+        self.conditional = False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether something was left out for want of steps."""
+        return self.left < 0
+
+    def spend(self, steps: int) -> None:
+        """Raises Exhausted where they are not left."""
+        self.left -= steps
+        if self.left < 0:
+            raise Exhausted
 
 
 class Place:
@@ -21,10 +50,14 @@ class Place:
     nesting: int
     key: Any
 
-    __slots__ = ("_below", "_steady", "_types", "key", "nesting", "nodes", "prefix", "unions")
+    __slots__ = ("_below", "_steady", "_types", "_work", "key", "nesting", "nodes", "prefix", "unions")
 
-    def __init__(self, nodes: Iterable[Node], choices: Iterable[tuple[Place, ...]] = (), nesting: int = 0) -> None:
+    def __init__(
+        self, nodes: Iterable[Node], choices: Iterable[tuple[Place, ...]], work: Work, nesting: int = 0
+    ) -> None:
         every = {node.number: node for start in nodes for node in reachable(start, _conjuncts)}
+        work.spend(len(every))
+        self._work = work
         unions: dict[Any, tuple[Place, ...]] = {}
         for choice in choices:
             distinct = {place.key: place for place in choice}
@@ -40,7 +73,7 @@ class Place:
         for node in self.nodes if nesting < _MAX_NESTING else ():
             for word in ("anyOf", "oneOf"):
                 if word in node.many:
-                    union = tuple(Place([branch], (), nesting + 1) for branch in node.many[word])
+                    union = tuple(Place([branch], (), work, nesting + 1) for branch in node.many[word])
                     unions.setdefault(_union_key(union), union)
         self.unions = tuple(union for union in unions.values() if _height(union) + nesting <= _MAX_NESTING)
         self.nesting = max(map(_height, self.unions), default=0)
@@ -53,6 +86,9 @@ class Place:
             "dependentSchemas" in node.named
             for place in (self, *(place for union in self.unions for place in union))
             for node in place.nodes
+        )
+        work.conditional |= bool(self.unions) or any(
+            "dependentSchemas" in node.named or "dependentRequired" in node.asserts for node in self.nodes
         )
         self._below: dict[Any, Place] = {}
         self._types: JsonType | None = None
@@ -68,11 +104,6 @@ class Place:
         return not self.unions and not any(
             node.named or "prefixItems" in node.many or not _INWARD.isdisjoint(node.one) for node in self.nodes
         )
-
-    @property
-    def branches(self) -> int:
-        """How many places a value here has to be compared with."""
-        return sum(len(union) for union in self.unions)
 
     def types(self) -> JsonType:
         """The types that may be allowed here."""
@@ -92,6 +123,7 @@ class Place:
         """Of each union the branches that `value` may be meant for; all where it is for none."""
         found = []
         for union in self.unions:
+            self._work.spend(len(union))
             fitting = tuple(index for index, place in enumerate(union) if place.may_hold(value))
             found.append(fitting or tuple(range(len(union))))
         return tuple(found)
@@ -119,31 +151,39 @@ class Place:
     def member(self, name: str, value: dict[str, Any], live: tuple[tuple[int, ...], ...]) -> Place:
         """The place of the property `name` of an object here."""
         nodes = self._dependent(value)
-        named = any(name in node.named.get("properties", ()) for node in nodes)
+        self._work.spend(1 + len(nodes) // 8)
+        named = any(name in node.named.get("properties", ()) or "patternProperties" in node.named for node in nodes)
         key = (name if named or self.unions else None, live)
         place = self._below.get(key)
         if place is None:
+            self._work.spend(len(nodes))
             found: list[Node] = []
             for node in nodes:
                 properties = node.named.get("properties", {})
+                patterns = node.named.get("patternProperties", {})
+                self._work.spend(len(patterns) * (1 + len(name) // 16))
+                said = [child for pattern, child in patterns.items() if pattern_matches(pattern, name)]
                 if name in properties:
-                    found.append(properties[name])
-                elif "patternProperties" not in node.named and "additionalProperties" in node.one:
-                    found.append(node.one["additionalProperties"])
+                    said.append(properties[name])
+                if not said and "additionalProperties" in node.one:
+                    said.append(node.one["additionalProperties"])
+                found += said
             inner = (
                 tuple(union[index].member(name, value, union[index].live(value)) for index in indices)
                 for union, indices in zip(self.unions, live, strict=True)
             )
-            place = Place(found, inner)
+            place = Place(found, inner, self._work)
             if self._steady:
                 self._below[key] = place
         return place
 
     def item(self, index: int, value: list[Any], live: tuple[tuple[int, ...], ...]) -> Place:
         """The place of an item of an array here."""
+        self._work.spend(1)
         key = (index, live)
         place = self._below.get(key)
         if place is None:
+            self._work.spend(len(self.nodes))
             found: list[Node] = []
             for node in self.nodes:
                 prefix = node.many.get("prefixItems", ())
@@ -155,7 +195,7 @@ class Place:
                 tuple(union[which].item(index, value, union[which].live(value)) for which in indices)
                 for union, indices in zip(self.unions, live, strict=True)
             )
-            place = Place(found, inner)
+            place = Place(found, inner, self._work)
             if self._steady:
                 self._below[key] = place
         return place

@@ -9,7 +9,7 @@ from tooldialect.dialects.text import clean_json, clean_text
 
 from .size import MAX_DEPTH
 
-_MAX_VALUES = 500_000
+_MAX_VALUES = 250_000
 
 
 class NotJson(Exception):

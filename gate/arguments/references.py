@@ -6,7 +6,7 @@ from typing import Any
 from urllib.parse import unquote, urldefrag, urljoin
 
 # What is walked for ids and anchors; a document beyond it has its outer part indexed.
-_MAX_INDEXED = 200_000
+_MAX_INDEXED = 50_000
 # The values under these are data, not schemas.
 _DATA = frozenset({"enum", "const", "default", "examples", "example"})
 

@@ -17,9 +17,11 @@ from .patterns import pattern_compiles
 from .references import References, Unresolved
 from .weight import weigh, weigh_part
 
-MAX_NODES = 20_000
+MAX_NODES = 8_000
 # Compiling one may take a millisecond.
 _MAX_PATTERNS = 500
+# Options and required names; what an engine compiles in a fraction of a second.
+_MAX_LISTED = 50_000
 _REFERENCE_WORDS = ("$ref", "$dynamicRef", "$recursiveRef")
 
 
@@ -83,7 +85,13 @@ class Schema:
                 try:
                     if word == "pattern" and not self._compiles(words[word]):
                         raise Malformed
-                    node.asserts[word] = wanted(words[word])
+                    said = wanted(words[word])
+                    if type(said) is list and len(said) > _MAX_LISTED:
+                        node.dropped = True
+                        if word != "required":
+                            continue
+                        said = said[:_MAX_LISTED]
+                    node.asserts[word] = said
                 except Malformed:
                     node.dropped = True
         for word in _REFERENCE_WORDS:
@@ -132,6 +140,10 @@ class Schema:
             return
         read = {}
         for name, item in value.items():
+            if len(self.nodes) >= MAX_NODES:
+                node.dropped = True
+                node.loose = True
+                break
             if word == "patternProperties" and not self._compiles(name):
                 node.dropped = True
                 node.loose = True

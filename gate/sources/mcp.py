@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from ..contract import Contract
+from ..event_loop import mark_retrieved, running_loop
+from ..reasons import reason_of
 from ..target import GateTarget
 from .base import Found, Lookup, NotFound, Unavailable
-from .mcp_listing import Listing, ListingLimits, reason_of, walk_listing
+from .mcp_listing import Listing, ListingLimits, walk_listing
 from .mcp_session import MessageHandler, is_tools_changed, page_fetcher, tools_changes
 
 _log = logging.getLogger("tooldialect.gate")
@@ -34,7 +36,7 @@ class McpSource:
     repeats a cursor, the tools read so far are `Found` and any other name is `Unavailable`.
     `listing_timeout`: seconds a whole listing may take, whoever waits for it.
 
-    A session lives on one event loop: that which runs when the source is made, else `loop`,
+    A session lives on one event loop: `loop`, else that which runs when the source is made,
     else that of the first lookup. From another loop or thread `lookup` and `lookup_blocking`
     ask over to it. Nothing is raised for what a server does.
     """
@@ -56,7 +58,7 @@ class McpSource:
         self._max_age = max_age
         self._listing_timeout = listing_timeout
         self._clock = clock
-        self._loop = loop or _running_loop()
+        self._loop = loop or running_loop()
         self._servers: dict[str, _Server] = {}
         self._lock = threading.Lock()
 
@@ -84,7 +86,7 @@ class McpSource:
         loop = self._loop
         if loop is None or not loop.is_running():
             return Unavailable("the event loop of the MCP sessions is not running; make the source in it or pass loop=")
-        if loop is _running_loop():
+        if loop is running_loop():
             return Unavailable("a blocking lookup on the event loop of the MCP sessions; await the async method there")
         future = _submit(self._lookup_here(target), loop)
         if future is None:
@@ -146,7 +148,7 @@ class McpSource:
         try:
             session = self._sessions[server_id]
         except KeyError:
-            return NotFound(tuple(self._sessions))
+            return NotFound(tuple(self._sessions), part=0)
         if session is None:
             return Unavailable("the MCP server is not connected")
         server = self._servers.get(server_id)
@@ -185,7 +187,7 @@ class McpSource:
             flight = server.flight
             if flight is None or not flight.serves(session, server.generation):
                 task = asyncio.get_running_loop().create_task(self._walk(server, session, server.generation))
-                task.add_done_callback(_mark_retrieved)
+                task.add_done_callback(mark_retrieved)
                 flight = server.flight = _Flight(task, session, server.generation)
         flight.waiting += 1
         try:
@@ -237,7 +239,7 @@ class _Flight:
             not (self.abandoned or self.task.done())
             and self.session is session
             and self.generation == generation
-            and self.task.get_loop() is _running_loop()
+            and self.task.get_loop() is running_loop()
         )
 
 
@@ -256,20 +258,7 @@ def _answer(listing: Listing, name: str) -> Lookup:
         return Unavailable(f"the tool has no usable contract: {listing.unusable[name]}")
     if listing.cut is not None:
         return Unavailable(f"the listing of tools is incomplete: {listing.cut}")
-    return NotFound((*listing.contracts, *listing.unusable))
-
-
-def _running_loop() -> asyncio.AbstractEventLoop | None:
-    try:
-        return asyncio.get_running_loop()
-    except RuntimeError:
-        return None
-
-
-def _mark_retrieved(task: asyncio.Task[Listing]) -> None:
-    """A walk that fails after its last waiter has gone is nobody's news."""
-    if not task.cancelled():
-        task.exception()
+    return NotFound((*listing.contracts, *listing.unusable), part=1)
 
 
 def _submit(coroutine: Coroutine[Any, Any, Lookup], loop: asyncio.AbstractEventLoop) -> Future[Lookup] | None:

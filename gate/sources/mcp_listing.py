@@ -15,10 +15,10 @@ from typing import Any
 from tooldialect.dialects.text import compact_json
 
 from ..contract import Contract
+from ..reasons import reason_of
 from .mcp_tool import contract_from_tool
 
 _log = logging.getLogger("tooldialect.gate")
-_MAX_REASON_CHARS = 200
 
 PageFetcher = Callable[[str | None], Awaitable[Any]]
 """Cursor (`None` for the first page) to the SDK's `ListToolsResult`."""
@@ -47,12 +47,6 @@ class Listing:
     unusable: Mapping[str, str]
     cut: str | None = None
     repeatable: bool = True
-
-
-def reason_of(error: BaseException) -> str:
-    """One short line for the log: the text of an error may be the server's, of any length."""
-    text = " ".join(str(error)[: 4 * _MAX_REASON_CHARS].split())
-    return f"{type(error).__name__}: {text}"[:_MAX_REASON_CHARS]
 
 
 async def walk_listing(fetch: PageFetcher, limits: ListingLimits) -> Listing:

@@ -9,13 +9,19 @@ from urllib.parse import unquote
 
 # JSON Pointer, RFC 6901, section 4; more digits than any list has elements would not convert.
 _INDEX = re.compile(r"0|[1-9][0-9]{0,9}")
+_LITERALS = frozenset({"const", "enum", "default", "examples", "example", "required"})
+# Keywords whose value holds schemas by names of the author's.
+NAMED_SCHEMAS = frozenset(
+    {"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"}
+)
 
 
-def resolve(document: Any, reference: str) -> Any:
-    """What a reference such as `#/$defs/Mode` points at in the document; None where nothing is."""
+def resolve(document: Any, reference: Any) -> Any:
+    """What a reference such as `#/$defs/Mode` points at in the document; None where it is none,
+    leads out of the document or dangles."""
     if reference == "#":
         return document
-    if not reference.startswith("#/"):
+    if not isinstance(reference, str) or not reference.startswith("#/"):
         return None
     place = document
     for step in reference[2:].split("/"):
@@ -45,8 +51,4 @@ def subschemas(schema: Any) -> Iterator[dict[str, Any]]:
                 pending.extend((item, False) for item in value.values())
             else:
                 yield value
-                pending.extend((item, key in _MAPS) for key, item in value.items() if key not in _LITERALS)
-
-
-_LITERALS = frozenset({"const", "enum", "default", "examples", "example", "required"})
-_MAPS = frozenset({"properties", "patternProperties", "$defs", "definitions", "dependentSchemas", "dependencies"})
+                pending.extend((item, key in NAMED_SCHEMAS) for key, item in value.items() if key not in _LITERALS)

@@ -1,0 +1,186 @@
+"""What a host's driver is given and what it gives back: one user turn, played by the host's real loop."""
+
+from __future__ import annotations
+
+import asyncio
+import inspect
+from abc import ABC, abstractmethod
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields, is_dataclass
+from typing import Any, ClassVar, Literal, TypeAlias
+
+from pydantic import BaseModel
+
+from tooldialect.dialects import ParsedToolCall, ToolDialect, ToolOutcome, ToolSpec, Wire
+from tooldialect.dialects.wires import wire_for
+from tooldialect.gate import ContractGate, SignedLedger
+from tooldialect.gate.marker import write_marker
+
+from .scripted_model import ModelServer, ScriptedModel
+
+Offer: TypeAlias = Literal["resume", "delegation", "breaker", "rewriting"]
+
+
+@dataclass(frozen=True)
+class SceneTool:
+    """A tool for the host to offer; `execute` returns a ToolOutcome and never raises."""
+
+    spec: ToolSpec
+    execute: Callable[[ParsedToolCall], ToolOutcome]
+
+
+@dataclass
+class Turn:
+    """What a turn leaves behind. `saved`: what the host stores of the transcript, to resume from."""
+
+    requests: Sequence[Mapping[str, Any]] = ()
+    saved: Any = None
+
+
+@dataclass
+class Hop:
+    """One place on the way of a text through the host: all texts seen there, and which are flagged."""
+
+    name: str
+    texts: list[str]
+    flagged: dict[str, bool]
+
+
+@dataclass
+class Scene:
+    """One user turn to play.
+
+    `model`: to be called in place of the provider's client; or `model_url()` for a client that
+    wants a server. `tools`: to be offered to the model, and run through `gate`. `manager`: the one
+    of the driver's `context_managers` to switch on; None for none. `rewrite`: to be applied, where
+    context managers act, to every text of user and tool messages. `saved`: resume from this.
+    """
+
+    user_text: str
+    model: ScriptedModel
+    tools: Sequence[SceneTool]
+    gate: ContractGate
+    manager: str | None = None
+    rewrite: Callable[[str], str] | None = None
+    saved: Any = None
+    hops: list[Hop] = field(default_factory=list)
+    _server: ModelServer | None = None
+
+    def model_url(self) -> str:
+        """Where the model listens, without `/v1`; the server ends with the scene."""
+        if self._server is None:
+            self._server = ModelServer(self.model).__enter__()
+        return self._server.url
+
+    def hop(self, name: str, *seen: Any) -> None:
+        """Tells what passes here: texts, records, requests, or lists and dicts of them. Optional; with
+        hops a broken delivery is traced to the first place where its bytes differ."""
+        texts: list[str] = []
+        flagged: dict[str, bool] = {}
+        for text, flag in _texts(seen):
+            texts.append(text)
+            if flag is not None:
+                flagged[text] = flagged.get(text, False) or flag
+        self.hops.append(Hop(name, texts, flagged))
+
+    def close(self) -> None:
+        if self._server is not None:
+            self._server.__exit__(None, None, None)
+            self._server = None
+
+
+class HarnessDriver(ABC):
+    """Drives the host's real loop. `wire`: the shape of its requests. `context_managers`: their names.
+
+    `offers`: `resume` (a turn's `saved` can be gone on with), `delegation` (the host has a sub-agent
+    tool, `delegate_spec`, whose argument `delegate_argument` is the task), `breaker` (repeated
+    failures end a turn), `rewriting` (`scene.rewrite` is applied).
+    """
+
+    wire: ClassVar[str] = "openai-chat"
+    context_managers: Sequence[str] = ()
+    offers: frozenset[Offer] = frozenset()
+    delegate_spec: ToolSpec = ToolSpec(
+        name="delegate",
+        parameters={"type": "object", "properties": {"task": {"type": "string"}}, "required": ["task"]},
+    )
+    delegate_argument: ClassVar[str] = "task"
+
+    @abstractmethod
+    def make_dialect(self, tools: Sequence[ToolSpec]) -> ToolDialect:
+        """The dialect that the host speaks with its model, for these tools."""
+
+    @abstractmethod
+    def run_turn(self, scene: Scene) -> Turn | Sequence[Mapping[str, Any]] | Awaitable[Any]:
+        """Plays one user turn to its end; sync or async. Returns the provider requests or a Turn."""
+
+    def provider_wire(self) -> Wire:
+        """The wire by its name; a driver with a wire of its own overrides this."""
+        return wire_for(self.wire)
+
+    def play(self, scene: Scene) -> Turn:
+        """`run_turn`, awaited where it has to be."""
+        try:
+            played = self.run_turn(scene)
+            if inspect.isawaitable(played):
+                played = asyncio.run(_settle(played))
+        finally:
+            scene.close()
+        if isinstance(played, Turn):
+            return Turn(played.requests or scene.model.requests, played.saved)
+        return Turn(list(played or scene.model.requests))
+
+
+class WitnessLedger:
+    """A signed ledger that remembers every delivery it signed, as it must arrive."""
+
+    def __init__(self, secret: str) -> None:
+        self._ledger = SignedLedger(secret)
+        self.deliveries: list[str] = []
+
+    def issue(self, payload: str, claims: Mapping[str, str], /) -> str:
+        token = self._ledger.issue(payload, claims)
+        self.deliveries.append(write_marker(token, claims) + payload)
+        return token
+
+    def verify(self, token: str, payload: str, claims: Mapping[str, str], /) -> bool:
+        return self._ledger.verify(token, payload, claims)
+
+
+def first_break(hops: Sequence[Hop], delivery: str) -> tuple[str, str] | None:
+    """The first hop where the delivery is not what it was, and what stands there; None if no hop shows it."""
+    header = delivery.partition("]")[0]
+    was_flagged = False
+    for hop in hops:
+        if delivery in hop.texts:
+            is_flagged = hop.flagged.get(delivery)
+            if was_flagged and is_flagged is False:
+                return f"{hop.name} (the bytes are the same, the flag trusted_verbatim is gone)", delivery
+            was_flagged = was_flagged or bool(is_flagged)
+            continue
+        altered = next((text for text in hop.texts if header in text), None)
+        if altered is not None:
+            return hop.name, altered
+    return None
+
+
+def _texts(value: Any) -> Iterator[tuple[str, bool | None]]:
+    """Every string in a structure, and the flag of the record that holds it, if it has one."""
+    pending: list[tuple[Any, bool | None]] = [(value, None)]
+    while pending:
+        item, flag = pending.pop(0)
+        if isinstance(item, str):
+            yield item, flag
+        elif isinstance(item, Mapping):
+            pending += [(inner, flag) for inner in item.values()]
+        elif isinstance(item, list | tuple | set | frozenset):
+            pending += [(inner, flag) for inner in item]
+        elif isinstance(item, BaseModel):
+            pending += [(inner, getattr(item, "trusted_verbatim", flag)) for inner in dict(item).values()]
+        elif is_dataclass(item) and not isinstance(item, type):
+            flag = getattr(item, "trusted_verbatim", flag)
+            pending += [(getattr(item, part.name), flag) for part in fields(item)]
+
+
+async def _settle(awaitable: Awaitable[Any]) -> Any:
+    return await awaitable

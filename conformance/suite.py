@@ -1,0 +1,97 @@
+"""The suites as pytest classes. The one file that imports pytest.
+
+    class TestMine(DialectConformance):
+        def make_dialect(self, tools):
+            return MyDialect(tools)
+
+Each clause is one test with its id in the test's id.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import pytest
+
+from tooldialect.dialects import ToolDialect, ToolSpec
+
+from .chapters import clauses
+from .clause import Clause
+from .harness import harness_clauses, judge_harness
+from .report import explain
+from .run import Result, check_expectations, judge
+from .scene import HarnessDriver
+from .target import Capability, PythonTarget, Target
+from .trial import PROFILES
+
+
+class _Conformance:
+    """What the suites share. `expected_failures`: `{"E3": "reason"}`; a clause listed there that
+    holds, an id that is none and a reason that is missing are errors. `seed` and `profile` as on
+    the command line."""
+
+    expected_failures: ClassVar[Mapping[str, str]] = {}
+    seed: ClassVar[int] = 0
+    profile: ClassVar[str] = "quick"
+    _clauses: ClassVar[tuple[Clause[Any], ...]] = ()
+
+    def __init_subclass__(cls, **kwargs: Any) -> None:
+        super().__init_subclass__(**kwargs)
+        check_expectations(cls.expected_failures, [clause.id for clause in cls._clauses])
+
+    def _conclude(self, result: Result, clause: Clause[Any]) -> None:
+        if result.status == "skip":
+            pytest.skip(f"{clause.id} {result.detail}")
+        if result.status == "expected_failure":
+            pytest.xfail(f"{clause.id} {result.detail}")
+        if result.status == "fail":
+            pytest.fail("\n".join(explain(result, clause)), pytrace=False)
+
+
+def _by_id(clause: Clause[Any]) -> str:
+    return clause.id
+
+
+class DialectConformance(_Conformance):
+    """Every clause of a dialect. `make_dialect` is all an implementer writes; `read_results`, where
+    given, reads the dialect's envelope and makes the checks of bodies and names sharper."""
+
+    _clauses = clauses()
+    without: ClassVar[tuple[Capability, ...]] = ()
+    """Methods that the dialect does without."""
+
+    def make_dialect(self, tools: Sequence[ToolSpec]) -> ToolDialect:
+        raise NotImplementedError("return your dialect, made for these tools")
+
+    read_results: Any = None
+    """`read_results(self, entries) -> [(name, success, body)]`, or None."""
+
+    def make_target(self) -> Target:
+        """What is tested; by default the Python object that `make_dialect` returns."""
+        reader: Any = self.read_results
+        return PythonTarget(self.make_dialect, name=type(self).__name__, read_results=reader, without=self.without)
+
+    @pytest.mark.parametrize("clause", clauses(), ids=_by_id)
+    def test_clause(self, clause: Clause[Any]) -> None:
+        target = self.make_target()
+        try:
+            result = judge(
+                clause, target, self.expected_failures.get(clause.id), seed=self.seed, profile=PROFILES[self.profile]
+            )
+        finally:
+            target.close()
+        self._conclude(result, clause)
+
+
+class HarnessConformance(_Conformance):
+    """Every clause of a host. `make_driver` is all an implementer writes."""
+
+    _clauses = harness_clauses()
+
+    def make_driver(self) -> HarnessDriver:
+        raise NotImplementedError("return a HarnessDriver around your loop")
+
+    @pytest.mark.parametrize("clause", harness_clauses(), ids=_by_id)
+    def test_clause(self, clause: Clause[Any]) -> None:
+        self._conclude(judge_harness(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)
