@@ -9,6 +9,7 @@ import jsonschema_rs
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tooldialect.dialects import ToolSpec, available_wires, wire_for
 from tooldialect.dialects.wires.tool_specs import prepare_tools
 
