@@ -43,7 +43,7 @@ def check_expectations(expected: Mapping[str, str], known: Collection[str]) -> N
     for id_, reason in expected.items():
         if id_ not in known:
             raise ExpectationError(f"expected_failures names {id_!r}, which is no clause; known: {', '.join(known)}")
-        if not isinstance(reason, str) or not reason.strip():
+        if not reason.strip():
             raise ExpectationError(f"expected_failures[{id_!r}] gives no reason")
 
 
@@ -113,7 +113,11 @@ def conclude(
         if found is None:
             raise
         result = _failed(clause.id, found, example())
-        return result if expected is None else Result(**{**result.__dict__, "status": "expected_failure", "detail": f"{expected}: {result.detail}"})
+        return (
+            result
+            if expected is None
+            else Result(**{**result.__dict__, "status": "expected_failure", "detail": f"{expected}: {result.detail}"})
+        )
     if expected is not None:
         return Result(clause.id, "fail", f"it holds, though a failure was expected ({expected}): take it off the list")
     return Result(clause.id, "pass")

@@ -81,7 +81,9 @@ def _verifies(driver: LedgerDriver) -> None:
     tokens = {payload: ledger.issue(payload, _CLAIMS) for payload in _PAYLOADS}
     for _ in range(2):
         for payload, token in tokens.items():
-            require(ledger.verify(token, payload, _CLAIMS) is True, "a token that was issued is not verified", want=payload)
+            require(
+                ledger.verify(token, payload, _CLAIMS) is True, "a token that was issued is not verified", want=payload
+            )
     require(ledger.verify(ledger.issue("again", _CLAIMS), "again", _CLAIMS), "a payload issued twice is not verified")
     reordered = {"b": "2" * 16, "a": "1" * 16}
     token = ledger.issue("x", dict(sorted(reordered.items())))
@@ -111,13 +113,31 @@ def _token(driver: LedgerDriver) -> None:
 )
 def _altered(driver: LedgerDriver) -> None:
     ledger = driver.make()
-    payload = "NOT EXECUTED: call it again.  With {\"sku\": 1}."
+    payload = 'NOT EXECUTED: call it again.  With {"sku": 1}.'
     token = ledger.issue(payload, _CLAIMS)
-    for altered in (payload[:-1], payload + " ", " " + payload, payload.replace("  ", " "), payload.upper(), "", payload * 2, payload + "\ud800"):
-        require(not ledger.verify(token, altered, _CLAIMS), "an altered payload is verified", want=payload, got=altered.encode(errors="replace").decode())
+    for altered in (
+        payload[:-1],
+        payload + " ",
+        " " + payload,
+        payload.replace("  ", " "),
+        payload.upper(),
+        "",
+        payload * 2,
+        payload + "\ud800",
+    ):
+        require(
+            not ledger.verify(token, altered, _CLAIMS),
+            "an altered payload is verified",
+            want=payload,
+            got=altered.encode(errors="replace").decode(),
+        )
         # Whoever can compute the digest has not issued it.
         forged = xxhash.xxh3_64_hexdigest(altered.encode(errors="replace")) + token[16:]
-        require(not ledger.verify(forged, altered, _CLAIMS), "an altered payload with the right digest is verified", got=altered.encode(errors="replace").decode())
+        require(
+            not ledger.verify(forged, altered, _CLAIMS),
+            "an altered payload with the right digest is verified",
+            got=altered.encode(errors="replace").decode(),
+        )
 
 
 @L.clause(
@@ -154,7 +174,18 @@ def _foreign(driver: LedgerDriver) -> None:
     mine = ledger.issue("mine", _CLAIMS)
     require(not stranger.verify(mine, "mine", _CLAIMS), "another ledger verifies this one's token")
     digest = xxhash.xxh3_64_hexdigest(b"never issued")
-    garbage = ("", digest, digest + "0" * 32, digest * 8, "0" * 16, "\u0660" * 16, "\ud800", "x" * 100_000, "\x00", mine)
+    garbage = (
+        "",
+        digest,
+        digest + "0" * 32,
+        digest * 8,
+        "0" * 16,
+        "\u0660" * 16,
+        "\ud800",
+        "x" * 100_000,
+        "\x00",
+        mine,
+    )
     for token in garbage:
         try:
             is_verified = ledger.verify(token, "never issued", _CLAIMS)
@@ -181,7 +212,10 @@ def _flooded(driver: LedgerDriver) -> None:
         ledger.verify("0" * 16, f"fake {n}", _CLAIMS)
     require(ledger.verify(newest[1], newest[0], _CLAIMS), "a flood of fakes pushed out the latest delivery")
     remembered = sum(ledger.verify(token, payload, _CLAIMS) for payload, token in reversed(issued))
-    require(remembered <= driver.capacity, f"of {len(issued)} deliveries {remembered} are remembered, {driver.capacity} were to be")
+    require(
+        remembered <= driver.capacity,
+        f"of {len(issued)} deliveries {remembered} are remembered, {driver.capacity} were to be",
+    )
     require(remembered == driver.capacity, f"only {remembered} of {driver.capacity} deliveries are remembered")
 
 
@@ -220,7 +254,10 @@ def _reopened(driver: LedgerDriver) -> None:
     assert other is not None
     require(other.verify(token, "payload", _CLAIMS), "after reopening an issued token is not verified")
     require(not other.verify(token, "payload!", _CLAIMS), "after reopening an altered payload is verified")
-    require(ledger.verify(other.issue("back", _CLAIMS), "back", _CLAIMS), "what the reopened ledger issues the first one does not verify")
+    require(
+        ledger.verify(other.issue("back", _CLAIMS), "back", _CLAIMS),
+        "what the reopened ledger issues the first one does not verify",
+    )
 
 
 @T.clause(
@@ -256,7 +293,9 @@ def _apart(driver: CounterDriver) -> None:
             for _ in range(runs):
                 counter.add(turn, key)
         read = [counter.count(turn, key) for turn, key in group]
-        require(read == [1, 2, 3, 4], f"the counts of {[(t[:20], k[:20]) for t, k in group]} read {read}, not [1, 2, 3, 4]")
+        require(
+            read == [1, 2, 3, 4], f"the counts of {[(t[:20], k[:20]) for t, k in group]} read {read}, not [1, 2, 3, 4]"
+        )
 
 
 @T.clause(
@@ -275,7 +314,10 @@ def _writers(driver: CounterDriver) -> None:
 
     returned = sorted(number for numbers in _at_once(work) for number in numbers)
     total = _WRITERS * _EACH
-    require(counter.count("turn", "key") == total, f"{total} runs were counted at once, the count reads {counter.count('turn', 'key')}")
+    require(
+        counter.count("turn", "key") == total,
+        f"{total} runs were counted at once, the count reads {counter.count('turn', 'key')}",
+    )
     require(returned == list(range(1, total + 1)), "two writers were told the same count")
 
 
@@ -347,12 +389,16 @@ def counter_clauses() -> tuple[Clause[CounterDriver], ...]:
     return tuple(T)
 
 
-def run_ledger(driver: LedgerDriver, *, select_only: Iterable[str] = (), expected_failures: Mapping[str, str] | None = None) -> Iterator[Result]:
+def run_ledger(
+    driver: LedgerDriver, *, select_only: Iterable[str] = (), expected_failures: Mapping[str, str] | None = None
+) -> Iterator[Result]:
     """One result per clause of a ledger."""
     return _run(L, driver, select_only, expected_failures)
 
 
-def run_counter(driver: CounterDriver, *, select_only: Iterable[str] = (), expected_failures: Mapping[str, str] | None = None) -> Iterator[Result]:
+def run_counter(
+    driver: CounterDriver, *, select_only: Iterable[str] = (), expected_failures: Mapping[str, str] | None = None
+) -> Iterator[Result]:
     """One result per clause of a turn counter."""
     return _run(T, driver, select_only, expected_failures)
 
@@ -371,7 +417,9 @@ def judge_store(clause: Clause[DriverT], driver: DriverT, expected: str | None =
     return conclude(clause, driver.meets(), check, lambda: None, expected)
 
 
-def _run(chapter: Chapter[DriverT], driver: DriverT, select_only: Iterable[str], expected: Mapping[str, str] | None) -> Iterator[Result]:
+def _run(
+    chapter: Chapter[DriverT], driver: DriverT, select_only: Iterable[str], expected: Mapping[str, str] | None
+) -> Iterator[Result]:
     given = dict(expected or {})
     check_expectations(given, [clause.id for clause in chapter])
     for clause in select(select_only, chapter):

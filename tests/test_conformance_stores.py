@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import itertools
 import threading
 
@@ -133,11 +134,11 @@ class Racy(MemoryLedger):
 
     def issue(self, payload, claims):
         self._last = payload
-        try:
+        with contextlib.suppress(threading.BrokenBarrierError):
             self._turnstile.wait()
-        except threading.BrokenBarrierError:
-            pass
-        return super().issue(payload if self._last == payload else "lost", claims)[:0] + xxhash.xxh3_64_hexdigest(payload.encode())
+        return super().issue(payload if self._last == payload else "lost", claims)[:0] + xxhash.xxh3_64_hexdigest(
+            payload.encode()
+        )
 
 
 class FreshSecret(SignedLedger):
@@ -152,7 +153,11 @@ def memory(cls):
 
 
 def signed(cls):
-    members = {"make": lambda self: cls("secret"), "stranger": lambda self: cls("another"), "reopen": lambda self, _: cls("secret")}
+    members = {
+        "make": lambda self: cls("secret"),
+        "stranger": lambda self: cls("another"),
+        "reopen": lambda self, _: cls("secret"),
+    }
     return type(cls.__name__, (Signed,), members)()
 
 
@@ -218,10 +223,8 @@ class LosesWrites:
 
     def add(self, turn_id, key):
         seen = self.count(turn_id, key)
-        try:
+        with contextlib.suppress(threading.BrokenBarrierError):
             self._turnstile.wait()
-        except threading.BrokenBarrierError:
-            pass
         self._counts[turn_id, key] = seen + 1
         return seen + 1
 
