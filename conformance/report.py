@@ -110,6 +110,21 @@ def _xml(text: str) -> str:
     return "".join(c if c in "\n\t" or (c >= " " and c not in "\ufffe\uffff") else visible(c) for c in text)
 
 
+def every_table() -> str:
+    """The tables of all suites, each under its heading."""
+    from .chapters import clauses
+    from .harness import harness_clauses
+    from .stores import counter_clauses, ledger_clauses
+
+    parts = {
+        "Clauses of a dialect": clauses(),
+        "Clauses of a host": harness_clauses(),
+        "Clauses of a ledger": ledger_clauses(),
+        "Clauses of a turn counter": counter_clauses(),
+    }
+    return "\n".join(f"### {heading}\n\n{clause_table(found)}" for heading, found in parts.items())
+
+
 def clause_table(clauses: Iterable[Clause[Any]]) -> str:
     """The clauses as a Markdown table."""
     lines = ["| id | promise | needs | prevents |", "| --- | --- | --- | --- |"]
