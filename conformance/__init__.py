@@ -8,16 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 from .chapters import clauses
 from .clause import Clause, Violation
-from .harness import harness_clauses, run_harness
 from .process import ProcessTarget
-from .run import ExpectationError, Result, run
+from .result import ExpectationError, Result
+from .run import run, run_counter, run_harness, run_ledger
 from .scene import HarnessDriver, Scene, SceneTool, Turn
 from .scripted_model import ModelServer, Said, ScriptedModel
+from .stores import StoreTarget
 from .target import Description, PythonTarget, Target, TargetError, load_target
 from .trial import PROFILES, Profile
 
 if TYPE_CHECKING:
-    from .suite import DialectConformance, HarnessConformance
+    from .suite import DialectConformance, HarnessConformance, LedgerConformance, TurnCounterConformance
 
 __all__ = [
     "PROFILES",
@@ -27,6 +28,7 @@ __all__ = [
     "ExpectationError",
     "HarnessConformance",
     "HarnessDriver",
+    "LedgerConformance",
     "ModelServer",
     "ProcessTarget",
     "Profile",
@@ -36,15 +38,18 @@ __all__ = [
     "Scene",
     "SceneTool",
     "ScriptedModel",
+    "StoreTarget",
     "Target",
     "TargetError",
     "Turn",
+    "TurnCounterConformance",
     "Violation",
     "clauses",
-    "harness_clauses",
     "load_target",
     "run",
+    "run_counter",
     "run_harness",
+    "run_ledger",
 ]
 
 _SUITES = frozenset(name for name in __all__ if name.endswith("Conformance"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from tooldialect.dialects import ParsedToolCall, ToolOutcome, ToolSpec
@@ -10,7 +10,7 @@ from tooldialect.gate import Contract, ContractGate, GateTarget, StaticSource, S
 
 from .clause import Chapter, Clause, Need, Violation, require
 from .gating import CALL_TOOL
-from .run import Result, check_expectations, conclude, select
+from .result import Result, conclude
 from .scene import HarnessDriver, Scene, SceneTool, Turn, WitnessLedger, first_break
 from .scripted_model import Line, Said, ScriptedModel, Speaker
 
@@ -299,24 +299,6 @@ def _rescan_last(stage: Stage) -> None:
         "the driver offers to rewrite, but `scene.rewrite` was not applied",
     )
     require(not stage.executed, "a guess was executed although the model had not been shown the contract")
-
-
-def harness_clauses() -> tuple[Clause[Stage], ...]:
-    """Every clause that a host has to keep."""
-    return tuple(H)
-
-
-def run_harness(
-    make_driver: Callable[[], HarnessDriver],
-    *,
-    select_only: Iterable[str] = (),
-    expected_failures: Mapping[str, str] | None = None,
-) -> Iterator[Result]:
-    """One result per clause. `make_driver` is called once a clause."""
-    expected = dict(expected_failures or {})
-    check_expectations(expected, [clause.id for clause in H])
-    for clause in select(select_only, H):
-        yield judge_harness(clause, make_driver(), expected.get(clause.id))
 
 
 def judge_harness(clause: Clause[Stage], driver: HarnessDriver, expected: str | None = None) -> Result:

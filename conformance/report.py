@@ -10,7 +10,7 @@ from typing import Any
 from xml.etree import ElementTree
 
 from .clause import Clause
-from .run import Result
+from .result import Result
 
 _NAMES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\"}
 _AROUND = 24

@@ -15,13 +15,16 @@ from typing import Any, ClassVar
 import pytest
 
 from tooldialect.dialects import ToolDialect, ToolSpec
+from tooldialect.gate import Ledger, TurnCounter
 
 from .chapters import clauses
 from .clause import Clause
-from .harness import harness_clauses, judge_harness
+from .harness import judge_harness
 from .report import explain
-from .run import Result, check_expectations, judge
+from .result import Result, check_expectations
+from .run import judge
 from .scene import HarnessDriver
+from .stores import StoreTarget, judge_store
 from .target import Capability, PythonTarget, Target
 from .trial import PROFILES
 
@@ -57,7 +60,7 @@ class DialectConformance(_Conformance):
     """Every clause of a dialect. `make_dialect` is all an implementer writes; `read_results`, where
     given, reads the dialect's envelope and makes the checks of bodies and names sharper."""
 
-    _clauses = clauses()
+    _clauses = clauses("dialect")
     without: ClassVar[tuple[Capability, ...]] = ()
     """Methods that the dialect does without."""
 
@@ -72,7 +75,7 @@ class DialectConformance(_Conformance):
         reader: Any = self.read_results
         return PythonTarget(self.make_dialect, name=type(self).__name__, read_results=reader, without=self.without)
 
-    @pytest.mark.parametrize("clause", clauses(), ids=_by_id)
+    @pytest.mark.parametrize("clause", clauses("dialect"), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
         target = self.make_target()
         try:
@@ -87,11 +90,54 @@ class DialectConformance(_Conformance):
 class HarnessConformance(_Conformance):
     """Every clause of a host. `make_driver` is all an implementer writes."""
 
-    _clauses = harness_clauses()
+    _clauses = clauses("harness")
 
     def make_driver(self) -> HarnessDriver:
         raise NotImplementedError("return a HarnessDriver around your loop")
 
-    @pytest.mark.parametrize("clause", harness_clauses(), ids=_by_id)
+    @pytest.mark.parametrize("clause", clauses("harness"), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
         self._conclude(judge_harness(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)
+
+
+class _StoreConformance(_Conformance):
+    bound: ClassVar[int | None] = None
+    """How many it remembers: deliveries of a ledger, turns of a counter. None where that is not bounded by number."""
+
+    def _judge(self, clause: Clause[Any], target: StoreTarget[Any]) -> None:
+        expected = self.expected_failures.get(clause.id)
+        result = judge_store(clause, target, expected, seed=self.seed, profile=PROFILES[self.profile])
+        self._conclude(result, clause)
+
+
+class LedgerConformance(_StoreConformance):
+    """Every clause of a ledger. `make_ledger`: a new one, which shares nothing with those made before.
+    `reopen(self, ledger)`, where given: a second object on the same store, as another process opens it."""
+
+    _clauses = clauses("ledger")
+    reopen: Any = None
+
+    def make_ledger(self) -> Ledger:
+        raise NotImplementedError("return a new ledger")
+
+    @pytest.mark.parametrize("clause", clauses("ledger"), ids=_by_id)
+    def test_clause(self, clause: Clause[Any]) -> None:
+        self._judge(clause, StoreTarget(self.make_ledger, self.reopen, self.bound))
+
+
+class TurnCounterConformance(_StoreConformance):
+    """Every clause of a turn counter. `make_counter`: a new one, which shares nothing with those made
+    before. `reopen(self, counter)` as for ledgers. `lifetime`: seconds after which a turn that nobody
+    wrote to is forgotten; `pass_time(self, counter, seconds)` lets them pass."""
+
+    _clauses = clauses("counter")
+    reopen: Any = None
+    lifetime: ClassVar[float | None] = None
+    pass_time: Any = None
+
+    def make_counter(self) -> TurnCounter:
+        raise NotImplementedError("return a new turn counter")
+
+    @pytest.mark.parametrize("clause", clauses("counter"), ids=_by_id)
+    def test_clause(self, clause: Clause[Any]) -> None:
+        self._judge(clause, StoreTarget(self.make_counter, self.reopen, self.bound, self.lifetime, self.pass_time))
