@@ -50,6 +50,7 @@ wheel = $$(ls .make/wheel/*.whl)
 # Of trl the chat templates alone are used, as data: what it depends on is gigabytes.
 .venv/test/.deps: bare := 'trl==1.16.*'
 .venv/demo/.deps: extras := [demo]
+.venv/bench/.deps: extras := [bench]
 .venv/%/.deps: .venv/%/.made pyproject.toml | .make/wheel/.built
 	@echo "installing the dependencies of tooldialect$(extras) into $(@D)"
 	@$(PIP) --python $(@D)/bin/python install "$(wheel)$(extras)"
@@ -133,9 +134,8 @@ format: .venv/test/.deps ## let ruff fix and format
 	@.venv/test/bin/ruff check --fix .
 	@.venv/test/bin/ruff format .
 
-bench: .venv/test/.wheel ## run the scripts of benchmarks/
-	@test -n "$(wildcard benchmarks/*.py)" || { echo "this checkout has no benchmarks/" >&2; exit 1; }
-	@for script in $(wildcard benchmarks/*.py); do echo "== $$script"; .venv/test/bin/python "$$script" || exit 1; done
+bench: .venv/bench/.wheel ## what it costs, as ratios (ARGS='--quick', '--compare OLD.json', '--transcript FILE', '--help')
+	@.venv/bench/bin/python -m benchmarks $(ARGS)
 
 clean: ## remove everything that was made
 	@rm -rf .venv .make .dev build dist *.egg-info .mypy_cache .ruff_cache .pytest_cache .hypothesis .coverage .coverage.*

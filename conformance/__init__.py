@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from .chapters import clauses
 from .clause import Clause, Violation
+from .harness import run_harness
 from .process import ProcessTarget
-from .result import ExpectationError, Result
-from .run import run, run_counter, run_harness, run_ledger
+from .run import ExpectationError, Result, run
 from .scene import HarnessDriver, Scene, SceneTool, Turn
 from .scripted_model import ModelServer, Said, ScriptedModel
-from .stores import StoreTarget
+from .store_runs import run_counter, run_ledger
+from .stores import CounterDriver, LedgerDriver
 from .target import Description, PythonTarget, Target, TargetError, load_target
 from .trial import PROFILES, Profile
 
@@ -23,12 +24,14 @@ if TYPE_CHECKING:
 __all__ = [
     "PROFILES",
     "Clause",
+    "CounterDriver",
     "Description",
     "DialectConformance",
     "ExpectationError",
     "HarnessConformance",
     "HarnessDriver",
     "LedgerConformance",
+    "LedgerDriver",
     "ModelServer",
     "ProcessTarget",
     "Profile",
@@ -38,7 +41,6 @@ __all__ = [
     "Scene",
     "SceneTool",
     "ScriptedModel",
-    "StoreTarget",
     "Target",
     "TargetError",
     "Turn",

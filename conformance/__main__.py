@@ -6,7 +6,6 @@ Exit status: 0 all clauses hold, 1 some clause fails, 2 the run itself could not
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -24,8 +23,7 @@ except ImportError as error:
 from .chapters import clauses
 from .process import ProcessTarget
 from .report import as_document, as_junit, clause_table, explain
-from .result import ExpectationError, Result, select
-from .run import run
+from .run import ExpectationError, Result, run, select
 from .target import Target, TargetError, load_target
 from .trial import PROFILES, ProgramFault
 
@@ -35,15 +33,20 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
-def main(  # noqa: PLR0913 - a command line is its options
-    dialect: Annotated[str | None, typer.Argument(help="package.module:factory, called with the tools; a class or an instance serves too")] = None,
+def main(  # noqa: PLR0913, PLR0917 - a command line is its options
+    dialect: Annotated[
+        str | None,
+        typer.Argument(help="package.module:factory, called with the tools; a class or an instance serves too"),
+    ] = None,
     stdio: Annotated[str | None, typer.Option(help="a program that speaks the protocol of protocol.md")] = None,
     select_ids: Annotated[str, typer.Option("--select", help="ids and letters, such as V,E3")] = "",
     seed: Annotated[int, typer.Option(help="the same seed looks at the same inputs")] = 0,
     profile: Annotated[str, typer.Option(help="quick or thorough")] = "quick",
     json_file: Annotated[Path | None, typer.Option("--json", help="write the results as JSON")] = None,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="write the results as JUnit XML")] = None,
-    expect: Annotated[list[str] | None, typer.Option(help="ID=REASON: a failure that is known; may be repeated")] = None,
+    expect: Annotated[
+        list[str] | None, typer.Option(help="ID=REASON: a failure that is known; may be repeated")
+    ] = None,
     timeout: Annotated[float, typer.Option(help="seconds a program may take for one request")] = 10.0,
     list_clauses: Annotated[bool, typer.Option("--list", help="print the clauses and stop")] = False,
 ) -> None:
@@ -51,7 +54,7 @@ def main(  # noqa: PLR0913 - a command line is its options
     if list_clauses:
         print(clause_table(clauses()), end="")
         return
-    sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, str(Path.cwd()))
     try:
         if profile not in PROFILES:
             raise TargetError(f"--profile {profile!r}: known are {', '.join(PROFILES)}")
@@ -105,7 +108,7 @@ def _show_progress(target: Target, ids: list[str], expected: dict[str, str], see
             run(target, select_only=ids, expected_failures=given, seed=seed, profile=PROFILES[profile]), start=1
         ):
             results.append(result)
-            progress.update(task, completed=number, description=f"{target.name} {(ids + [''])[number]}")
+            progress.update(task, completed=number, description=f"{target.name} {([*ids, ''])[number]}")
     return results
 
 

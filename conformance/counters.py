@@ -113,31 +113,31 @@ def _asking(trial: StoreTrial[TurnCounter]) -> None:
 
 @T.clause(
     "T4",
-    "After a flood of turns the latest ones are remembered: as many as its bound, all where it has none.",
+    "After a flood of turns the latest ones are remembered: as many as its capacity, all where it has none.",
     reason="The latest turns are those that people wait for.",
     prevents="A turn that never ends, because busy neighbours push its counts out.",
 )
 def _keeps_the_latest(trial: StoreTrial[TurnCounter]) -> None:
     counter = trial.new()
-    count = _FLOOD if trial.bound is None else 3 * trial.bound
+    count = _FLOOD if trial.capacity is None else 3 * trial.capacity
     turns = [(f"turn-{number}", "key") for number in range(count)]
     _add(counter, _HERE)
     for number, turn in enumerate(turns):
         _add(counter, turn)
-        if trial.bound is not None and trial.bound > 1 and number % (trial.bound - 1) == 0:
+        if trial.capacity is not None and trial.capacity > 1 and number % (trial.capacity - 1) == 0:
             _add(counter, _HERE)
-    if trial.bound is None:
+    if trial.capacity is None:
         _require_count(counter, _HERE, 1, f"after {count} other turns")
-    elif trial.bound > 1:
+    elif trial.capacity > 1:
         require(_count(counter, _HERE) > 3, "a turn that is written to all the time was forgotten")
-    latest = turns if trial.bound is None else turns[-max(1, trial.bound - 1) :]
+    latest = turns if trial.capacity is None else turns[-max(1, trial.capacity - 1) :]
     for turn in latest:
         _require_count(counter, turn, 1, f"after {count} turns, one of the latest {len(latest)}")
 
 
 @T.clause(
     "T5",
-    "Its memory is bounded: it forgets turns beyond its bound; without one it keeps none of them in this process.",
+    "Its memory is bounded: it forgets turns beyond its capacity; without one it keeps none of them in this process.",
     reason="A host runs for months.",
     prevents="A leak of one entry a turn.",
 )
@@ -149,17 +149,17 @@ def _bounded(trial: StoreTrial[TurnCounter]) -> None:
             _add(counter, (f"turn-{number}", "key"))
             _count(counter, (f"asked-{number}", "key"))
 
-    if trial.bound is None:
+    if trial.capacity is None:
         flood(0, _FLOOD)
         kept = memory_kept(lambda: flood(_FLOOD, _FLOOD))
         require(
             kept < _FLOOD * _BYTES_EACH,
-            f"{_FLOOD} more turns left {kept} bytes in this process: name the bound, or keep none of them",
+            f"{_FLOOD} more turns left {kept} bytes in this process: name the capacity, or keep none of them",
         )
         return
-    flood(0, 3 * trial.bound)
-    known = sum(_count(counter, (f"turn-{number}", "key")) > 0 for number in range(3 * trial.bound))
-    require(known <= trial.bound, f"{known} turns are remembered, though its bound is {trial.bound}")
+    flood(0, 3 * trial.capacity)
+    known = sum(_count(counter, (f"turn-{number}", "key")) > 0 for number in range(3 * trial.capacity))
+    require(known <= trial.capacity, f"{known} turns are remembered, though its capacity is {trial.capacity}")
 
 
 @T.clause(
@@ -173,9 +173,9 @@ def _expires(trial: StoreTrial[TurnCounter]) -> None:
     counter = trial.new()
     for _ in range(3):
         _add(counter, _HERE)
-    trial.pass_time(counter, 0.9)
+    trial.pass_time(0.9)
     _require_count(counter, _HERE, 3, "nine tenths of its lifetime later")
-    trial.pass_time(counter, 0.2)
+    trial.pass_time(0.2)
     _require_count(counter, _HERE, 0, "more than its lifetime later")
     require(_add(counter, _HERE) == 1, "a turn that was forgotten does not start at 1")
 
@@ -193,7 +193,7 @@ def _lives_on(trial: StoreTrial[TurnCounter]) -> None:
         require(
             _add(counter, _HERE) == want, f"add number {want}, 0.6 lifetimes after the one before, does not give {want}"
         )
-        trial.pass_time(counter, 0.6)
+        trial.pass_time(0.6)
 
 
 @T.clause(

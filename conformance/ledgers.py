@@ -25,7 +25,7 @@ from .deliveries import (
     numbered,
     versions,
 )
-from .stores import THREADS, StoreTrial, answered, at_once, memory_kept
+from .stores import THREADS, LedgerDriver, StoreTrial, answered, at_once, memory_kept
 from .strategies import odd_text
 
 L = Chapter[StoreTrial[Ledger]]("L", "ledger")
@@ -149,12 +149,16 @@ def _claims(trial: StoreTrial[Ledger]) -> None:
     prevents="A server that writes its own contract, credited as ours.",
 )
 def _foreign(trial: StoreTrial[Ledger]) -> None:
+    driver = trial.driver
+    assert isinstance(driver, LedgerDriver)
+
     def check(delivery: Delivery) -> None:
-        ledger, stranger = trial.new(), trial.new()
+        ledger, stranger = trial.new(), answered("making a stranger", driver.stranger)
         digest = xxhash.xxh3_64_hexdigest(delivery[0].encode())
         issued = _issue(stranger, delivery)
         require(not _verify(ledger, issued, delivery), "what another ledger issued is verified")
         own = _issue(ledger, ORDER)
+        require(not _verify(stranger, own, ORDER), "another ledger verifies what this one issued")
         for token in (digest, digest + "0" * (len(own) - 16), digest + digest * 2, digest + own[16:]):
             if delivery != ORDER:
                 require(not _verify(ledger, token, delivery), f"the token {token}, which was never issued, is verified")
@@ -227,7 +231,7 @@ def _undoes_nothing(trial: StoreTrial[Ledger]) -> None:
 def _flood_of_fakes(trial: StoreTrial[Ledger]) -> None:
     ledger = trial.new()
     token = _issue(ledger, ORDER)
-    for number in range(max(_FLOOD, 3 * (trial.bound or 0))):
+    for number in range(max(_FLOOD, 3 * (trial.capacity or 0))):
         fake = numbered(number)
         shown = xxhash.xxh3_64_hexdigest(fake[0].encode())
         for _ in range(2):
@@ -237,15 +241,15 @@ def _flood_of_fakes(trial: StoreTrial[Ledger]) -> None:
 
 @L.clause(
     "L9",
-    "After a flood of deliveries the latest ones are verified: as many as its bound, all where it has none.",
+    "After a flood of deliveries the latest ones are verified: as many as its capacity, all where it has none.",
     reason="The latest deliveries are those that stand in context.",
     prevents="A full ledger that credits nothing new.",
 )
 def _keeps_the_latest(trial: StoreTrial[Ledger]) -> None:
     ledger = trial.new()
-    count = _FLOOD if trial.bound is None else 3 * trial.bound
+    count = _FLOOD if trial.capacity is None else 3 * trial.capacity
     issued = [(_issue(ledger, numbered(number)), numbered(number)) for number in range(count)]
-    latest = issued if trial.bound is None else issued[-trial.bound :]
+    latest = issued if trial.capacity is None else issued[-trial.capacity :]
     for place, (token, delivery) in enumerate(latest):
         require(
             _verify(ledger, token, delivery) is True,
@@ -255,23 +259,23 @@ def _keeps_the_latest(trial: StoreTrial[Ledger]) -> None:
 
 @L.clause(
     "L10",
-    "Its memory is bounded: it forgets what is beyond its bound; without one it keeps nothing per delivery in this process.",
+    "Its memory is bounded: it forgets what is beyond its capacity; without one it keeps nothing per delivery in this process.",
     reason="A host runs for months.",
     prevents="A leak of one entry a delivery.",
 )
 def _bounded(trial: StoreTrial[Ledger]) -> None:
     ledger = trial.new()
-    if trial.bound is None:
+    if trial.capacity is None:
         _flood(ledger, 0)
         kept = memory_kept(lambda: _flood(ledger, _FLOOD))
         require(
             kept < _FLOOD * _BYTES_EACH,
-            f"{_FLOOD} more deliveries left {kept} bytes in this process: name the bound, or keep none of them",
+            f"{_FLOOD} more deliveries left {kept} bytes in this process: name the capacity, or keep none of them",
         )
         return
-    issued = [(_issue(ledger, numbered(number)), numbered(number)) for number in range(3 * trial.bound)]
+    issued = [(_issue(ledger, numbered(number)), numbered(number)) for number in range(3 * trial.capacity)]
     known = sum(bool(_verify(ledger, token, delivery)) for token, delivery in reversed(issued))
-    require(known <= trial.bound, f"{known} deliveries are verified, though its bound is {trial.bound}")
+    require(known <= trial.capacity, f"{known} deliveries are verified, though its capacity is {trial.capacity}")
 
 
 def _flood(ledger: Ledger, start: int) -> None:
@@ -306,7 +310,7 @@ def _keeps_no_payload(trial: StoreTrial[Ledger]) -> None:
 )
 def _threads(trial: StoreTrial[Ledger]) -> None:
     ledger = trial.new()
-    each = 40 if trial.bound is None else min(40, trial.bound // THREADS)
+    each = 40 if trial.capacity is None else min(40, trial.capacity // THREADS)
     issued: list[list[tuple[str, Delivery]]] = [[] for _ in range(THREADS)]
 
     def work(number: int) -> None:

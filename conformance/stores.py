@@ -7,12 +7,14 @@ import sys
 import threading
 import tracemalloc
 import zlib
+from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
+from tooldialect.gate import Ledger, TurnCounter
+
 from .clause import Clause, Need
-from .result import Result, conclude
+from .run import Result, conclude
 from .target import Refused
 from .trial import Profile, Search
 
@@ -22,51 +24,66 @@ StoreT = TypeVar("StoreT")
 THREADS = 8
 
 
-@dataclass(frozen=True)
-class StoreTarget(Generic[StoreT]):
-    """`make()`: a new store that shares nothing with those made before. `reopen(store)`: a second
-    object on the same store, as another process would open it. `bound`: how many deliveries a
-    ledger, or turns a counter, remembers; None where that is not bounded by number.
+class StoreDriver(ABC, Generic[StoreT]):
+    """Makes stores to test. `capacity`: how much one that `make` returns remembers (a ledger:
+    deliveries; a counter: turns), None where that is not bounded by number; small is fast.
+    `lifetime`: seconds after which a counter forgets a turn that nobody wrote to."""
 
-    `lifetime`: seconds after which a counter forgets a turn that nobody wrote to;
-    `pass_time(store, seconds)` lets them pass.
-    """
-
-    make: Callable[[], StoreT]
-    reopen: Callable[[StoreT], StoreT] | None = None
-    bound: int | None = None
+    capacity: int | None = None
     lifetime: float | None = None
-    pass_time: Callable[[StoreT, float], object] | None = None
+
+    @abstractmethod
+    def make(self) -> StoreT:
+        """A new store that shares nothing with those made before."""
+
+    def reopen(self, store: StoreT) -> StoreT | None:
+        """A second object on the same store, as another process opens it; None where there is no such thing."""
+        return None
+
+    def advance(self, seconds: float) -> None:
+        """Moves the stores' clock; only asked where there is a `lifetime`."""
+        raise NotImplementedError
 
     def meets(self) -> frozenset[Need]:
+        """The needs of clauses that this driver meets."""
         met: set[Need] = set()
-        if self.reopen is not None:
+        if answered("reopening a store", lambda: self.reopen(self.make())) is not None:
             met.add("reopen")
-        if self.lifetime is not None and self.pass_time is not None:
+        if self.lifetime is not None:
             met.add("clock")
         return frozenset(met)
 
 
-class StoreTrial(Generic[StoreT]):
-    """One clause on one store."""
+class LedgerDriver(StoreDriver[Ledger]):
+    """`stranger`: a ledger that must not vouch for ours, nor ours for its: by default another one that
+    `make` returns, so override it where those share a secret."""
 
-    def __init__(self, target: StoreTarget[StoreT], clause_id: str, *, seed: int, profile: Profile) -> None:
-        self.target, self.bound = target, target.bound
+    def stranger(self) -> Ledger:
+        return self.make()
+
+
+class CounterDriver(StoreDriver[TurnCounter]):
+    """Makes turn counters."""
+
+
+class StoreTrial(Generic[StoreT]):
+    """One clause on one kind of store."""
+
+    def __init__(self, driver: StoreDriver[StoreT], clause_id: str, *, seed: int, profile: Profile) -> None:
+        self.driver, self.capacity = driver, driver.capacity
         self.search = Search(seed ^ zlib.crc32(clause_id.encode()), profile)
 
     def new(self) -> StoreT:
-        return answered("making a store", self.target.make)
+        return answered("making a store", self.driver.make)
 
     def reopened(self, store: StoreT) -> StoreT:
-        reopen = self.target.reopen
-        assert reopen is not None
-        return answered("reopening a store", lambda: reopen(store))
+        other = answered("reopening a store", lambda: self.driver.reopen(store))
+        assert other is not None
+        return other
 
-    def pass_time(self, store: StoreT, lifetimes: float) -> None:
-        lifetime, pass_time = self.target.lifetime, self.target.pass_time
-        assert lifetime is not None
-        assert pass_time is not None
-        pass_time(store, lifetime * lifetimes)
+    def pass_time(self, lifetimes: float) -> None:
+        assert self.driver.lifetime is not None
+        self.driver.advance(self.driver.lifetime * lifetimes)
 
 
 def answered(request: str, ask: Callable[[], _T]) -> _T:
@@ -78,11 +95,15 @@ def answered(request: str, ask: Callable[[], _T]) -> _T:
 
 
 def judge_store(
-    clause: Clause[Any], target: StoreTarget[Any], expected: str | None = None, *, seed: int, profile: Profile
+    clause: Clause[Any], driver: StoreDriver[Any], expected: str | None = None, *, seed: int, profile: Profile
 ) -> Result:
-    """One clause on one store."""
-    trial = StoreTrial(target, clause.id, seed=seed, profile=profile)
-    return conclude(clause, target.meets(), lambda: clause.check(trial), lambda: trial.search.example, expected)
+    """One clause on one kind of store."""
+    trial = StoreTrial(driver, clause.id, seed=seed, profile=profile)
+    try:
+        met = driver.meets()
+    except Refused as refusal:
+        return Result(clause.id, "fail", str(refusal))
+    return conclude(clause, met, lambda: clause.check(trial), lambda: trial.search.example, expected)
 
 
 def at_once(work: Callable[[int], None]) -> None:

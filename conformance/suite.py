@@ -15,16 +15,14 @@ from typing import Any, ClassVar
 import pytest
 
 from tooldialect.dialects import ToolDialect, ToolSpec
-from tooldialect.gate import Ledger, TurnCounter
 
 from .chapters import clauses
 from .clause import Clause
 from .harness import judge_harness
 from .report import explain
-from .result import Result, check_expectations
-from .run import judge
+from .run import Result, check_expectations, judge
 from .scene import HarnessDriver
-from .stores import StoreTarget, judge_store
+from .stores import CounterDriver, LedgerDriver, StoreDriver, judge_store
 from .target import Capability, PythonTarget, Target
 from .trial import PROFILES
 
@@ -50,6 +48,10 @@ class _Conformance:
             pytest.xfail(f"{clause.id} {result.detail}")
         if result.status == "fail":
             pytest.fail("\n".join(explain(result, clause)), pytrace=False)
+
+    def _judge_store(self, clause: Clause[Any], driver: StoreDriver[Any]) -> Result:
+        expected = self.expected_failures.get(clause.id)
+        return judge_store(clause, driver, expected, seed=self.seed, profile=PROFILES[self.profile])
 
 
 def _by_id(clause: Clause[Any]) -> str:
@@ -100,44 +102,27 @@ class HarnessConformance(_Conformance):
         self._conclude(judge_harness(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)
 
 
-class _StoreConformance(_Conformance):
-    bound: ClassVar[int | None] = None
-    """How many it remembers: deliveries of a ledger, turns of a counter. None where that is not bounded by number."""
-
-    def _judge(self, clause: Clause[Any], target: StoreTarget[Any]) -> None:
-        expected = self.expected_failures.get(clause.id)
-        result = judge_store(clause, target, expected, seed=self.seed, profile=PROFILES[self.profile])
-        self._conclude(result, clause)
-
-
-class LedgerConformance(_StoreConformance):
-    """Every clause of a ledger. `make_ledger`: a new one, which shares nothing with those made before.
-    `reopen(self, ledger)`, where given: a second object on the same store, as another process opens it."""
+class LedgerConformance(_Conformance):
+    """Every clause of a ledger. `make_driver` is all an implementer writes."""
 
     _clauses = clauses("ledger")
-    reopen: Any = None
 
-    def make_ledger(self) -> Ledger:
-        raise NotImplementedError("return a new ledger")
+    def make_driver(self) -> LedgerDriver:
+        raise NotImplementedError("return a LedgerDriver that makes your ledgers")
 
     @pytest.mark.parametrize("clause", clauses("ledger"), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
-        self._judge(clause, StoreTarget(self.make_ledger, self.reopen, self.bound))
+        self._conclude(self._judge_store(clause, self.make_driver()), clause)
 
 
-class TurnCounterConformance(_StoreConformance):
-    """Every clause of a turn counter. `make_counter`: a new one, which shares nothing with those made
-    before. `reopen(self, counter)` as for ledgers. `lifetime`: seconds after which a turn that nobody
-    wrote to is forgotten; `pass_time(self, counter, seconds)` lets them pass."""
+class TurnCounterConformance(_Conformance):
+    """Every clause of a turn counter. `make_driver` is all an implementer writes."""
 
     _clauses = clauses("counter")
-    reopen: Any = None
-    lifetime: ClassVar[float | None] = None
-    pass_time: Any = None
 
-    def make_counter(self) -> TurnCounter:
-        raise NotImplementedError("return a new turn counter")
+    def make_driver(self) -> CounterDriver:
+        raise NotImplementedError("return a CounterDriver that makes your counters")
 
     @pytest.mark.parametrize("clause", clauses("counter"), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
-        self._judge(clause, StoreTarget(self.make_counter, self.reopen, self.bound, self.lifetime, self.pass_time))
+        self._conclude(self._judge_store(clause, self.make_driver()), clause)

@@ -61,17 +61,16 @@ class EntryTexts(HostTexts):
         """
         if self._texts is not None:
             return None
-        entries = self._rows = list(self._rows)
+        entries = self._rows = self._rows if isinstance(self._rows, list) else list(self._rows)
         if not _begins_with(entries, known):
             return None
         self._texts = iter(())
         added = entries[len(known) :]
-        lasting = next((at for at, entry in enumerate(added) if not _is_frozen(entry)), len(added))
-        return (
-            entries[: len(known) + lasting],
-            self._among(added[:lasting], prefix),
-            self._among(added[lasting:], prefix),
-        )
+        if not added:
+            return known, [], []
+        lasting = _frozen_until(added)
+        frozen = added[:lasting]
+        return known + frozen, self._among(frozen, prefix), self._among(added[lasting:], prefix)
 
 
 def host_texts(entries: Iterable[TranscriptEntry]) -> EntryTexts:
@@ -100,21 +99,24 @@ def _texts_of_entry(entry: TranscriptEntry) -> Iterator[str]:
         yield entry.content
 
 
-def _candidate_entries(entries: list[Any], prefix: str, end: str) -> Iterator[Any]:
+def _candidate_entries(entries: list[Any], prefix: str, end: str) -> list[Any]:
+    found: list[Any] = []
+    add = found.append
     for entry in entries:
         kind = type(entry)
         if kind is ChatMessage:
             text = entry.content
             if text < end and text >= prefix:
-                yield entry
+                add(entry)
         elif kind is ToolResultBatch:
             for result in entry.results:
                 text = result.content
                 if text < end and text >= prefix:
-                    yield entry
+                    add(entry)
                     break
         elif kind is not AssistantTurn:
-            yield entry
+            add(entry)
+    return found
 
 
 def _begins_with(entries: list[Any], known: list[Any]) -> bool:
@@ -124,14 +126,16 @@ def _begins_with(entries: list[Any], known: list[Any]) -> bool:
     if len(entries) < count or any(entries[at] is not known[at] for at in (0, count // 2, count - 1)):
         return False
     # Lists compare what is identical without asking it, in C; equal frozen records have equal texts.
-    return entries[:count] == known
+    return (entries if len(entries) == count else entries[:count]) == known
 
 
-def _is_frozen(entry: Any) -> bool:
-    # Not isinstance: a host's subclass may have thawed.
-    kind = type(entry)
-    return (
-        kind is ChatMessage
-        or kind is AssistantTurn
-        or (kind is ToolResultBatch and all(type(result) is ToolResult for result in entry.results))
-    )
+def _frozen_until(entries: list[Any]) -> int:
+    """How many of them, from the first, are exactly our records: a host's subclass may have thawed."""
+    for at, entry in enumerate(entries):
+        kind = type(entry)
+        if kind is ToolResultBatch:
+            if any(type(result) is not ToolResult for result in entry.results):
+                return at
+        elif kind is not ChatMessage and kind is not AssistantTurn:
+            return at
+    return len(entries)

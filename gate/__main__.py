@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -34,6 +34,19 @@ class _Row:
     text: str
 
 
+class _SecretFile:
+    """Verifies with what a file holds, as it is or without the line break an editor left at its end."""
+
+    def __init__(self, content: bytes) -> None:
+        self._ledgers = [SignedLedger(secret) for secret in dict.fromkeys((content.rstrip(b"\r\n"), content))]
+
+    def issue(self, payload: str, claims: Mapping[str, str], /) -> str:
+        return self._ledgers[0].issue(payload, claims)
+
+    def verify(self, token: str, payload: str, claims: Mapping[str, str], /) -> bool:
+        return any(ledger.verify(token, payload, claims) for ledger in self._ledgers)
+
+
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0, or 2 with one line on standard error."""
     options = _parser().parse_args(arguments)
@@ -42,7 +55,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         ledger: Ledger | None = None
         if options.secret_file is not None:
             file = options.secret_file
-            ledger = SignedLedger(Path(file).read_bytes().rstrip(b"\r\n"))
+            ledger = _SecretFile(Path(file).read_bytes())
             file = options.file
         rows = list(_rows(read_input(file), options.wire))
     except (OSError, UnicodeDecodeError, ToolDialectError) as error:
@@ -118,7 +131,12 @@ def _parser() -> argparse.ArgumentParser:
         default=_TRANSCRIPT,
         help="what a line is: an entry of dump_transcript (default) or a message of this provider",
     )
-    scan.add_argument("--secret-file", metavar="SECRET", help="verify with the SignedLedger secret in this file")
+    scan.add_argument(
+        "--secret-file",
+        metavar="SECRET",
+        help="verify with the SignedLedger secret in this file; "
+        "without it a verdict says whether bytes are unchanged, not who issued them",
+    )
     scan.add_argument("--json", action="store_true", help="one JSON object per key of a marked row")
     return parser
 

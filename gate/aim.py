@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 from tooldialect.dialects import ParsedToolCall
 
+from .errors import GateError
 from .surface import Surface
 from .target import GateTarget
+
+_log = logging.getLogger("tooldialect.gate")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +30,8 @@ class Aim:
 def take_aim(surfaces: Iterable[Surface], subject: ParsedToolCall | GateTarget, arguments: Any) -> Aim:
     """Through the first surface that matches the call's name or, for a bare target, its kind.
 
-    Raises TypeError for what is neither.
+    What a surface cannot read names no target. Raises TypeError for what is neither call nor
+    target, GateError for a surface whose `read` returns a target of another kind.
     """
     if isinstance(subject, GateTarget):
         serving = next((surface for surface in surfaces if surface.kind == subject.kind), None)
@@ -36,8 +41,20 @@ def take_aim(surfaces: Iterable[Surface], subject: ParsedToolCall | GateTarget, 
     matching = next((surface for surface in surfaces if surface.matches(subject.name)), None)
     if matching is None:
         return Aim(None, None, subject.arguments, subject)
-    read = matching.read(subject)
+    try:
+        read = matching.read(subject)
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
+        # A host's surface met what a model may write; the model is told, the loop goes on.
+        _log.warning(
+            "[contract-gate] the surface of kind %r could not read a call: %s", matching.kind, type(error).__name__
+        )
+        read = None
     if read is None:
         return Aim(matching, None, {}, subject)
     target, inner = read
+    if target.kind != matching.kind:
+        raise GateError(
+            f"the surface of kind {matching.kind!r} read a target of kind {target.kind!r}: its contracts would never "
+            "be found out of date. Give both the same kind."
+        )
     return Aim(matching, target, {} if inner is None else inner, subject)

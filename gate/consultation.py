@@ -21,6 +21,7 @@ from .known import KnownContracts
 from .ledger import Ledger
 from .lookup import Asker
 from .marker import fits_header, longest_header, marked
+from .reasons import reason_of
 from .scope import Delivered, RunState, Turn
 from .settings import GateSettings, switched_off
 from .sources.base import ContractSource, Found, Lookup, NotFound
@@ -67,7 +68,10 @@ def consultation(desk: Desk, run: RunState, turn: Turn, aim: Aim) -> Generator[Q
     if aim.target is None:
         assert aim.call is not None
         return Decision(
-            proceed=False, reason=Reason.MALFORMED_CALL, message=malformed_call(aim.call), arguments=aim.arguments
+            proceed=False,
+            reason=Reason.MALFORMED_CALL,
+            message=malformed_call(aim.call, getattr(aim.surface, "fields", ())),
+            arguments=aim.arguments,
         )
     surface, target, key = aim.surface, aim.target, aim.target.key
     known = desk.asker.peek(surface.source, target) or desk.known.get(key)
@@ -101,6 +105,7 @@ def consultation(desk: Desk, run: RunState, turn: Turn, aim: Aim) -> Generator[Q
         reason = before_lookup(facts, ended_runs)
         if reason is None:
             reason = _by_answer(answer, facts, check, must_read=must_read)
+        before = run.snapshot(key)
         run.note_decision(key, reason, known.version if known is not None and reason.delivers else None)
 
     arguments, violations = (aim.arguments, ()) if check is None else (check.arguments, check.violations)
@@ -111,11 +116,19 @@ def consultation(desk: Desk, run: RunState, turn: Turn, aim: Aim) -> Generator[Q
     if reason is Reason.SAME_BATCH:
         message = same_batch(target)
     elif isinstance(answer, NotFound):
-        message = unknown_target(target, answer.alternatives)
+        message = unknown_target(target, answer, getattr(surface, "fields", ()))
     else:
         assert known is not None
         assert check is not None
-        message = _deliver(desk, turn, aim, target, known, check, reason)
+        try:
+            message = _deliver(desk, turn, aim, target, known, check, reason)
+        except Exception as error:
+            # A contract that cannot be shown must not keep the call from running, nor count as shown.
+            _log.error("[contract-gate] the contract of %s cannot be delivered: %s", key, reason_of(error))
+            with run.lock:
+                run.restore(key, before)
+                run.note_decision(key, Reason.NO_CONTRACT, None)
+            return _proceed(Reason.NO_CONTRACT, arguments, violations)
     return Decision(proceed=False, reason=reason, message=message, arguments=arguments, violations=violations)
 
 
@@ -167,6 +180,7 @@ def _deliver(
         example_call(aim.surface, target, contract),
         reason=reason,
         violations=check.violations,
+        injected=aim.surface.injected,
         max_chars=desk.settings.max_contract_chars - longest_header(claims),
     )
     message = marked(desk.ledger, payload, claims)

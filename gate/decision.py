@@ -23,7 +23,18 @@ NOTICES_WITHOUT_RESCAN = 3
 
 
 class Reason(StrEnum):
-    """Why a call proceeds, or is answered instead of being executed."""
+    """Why a call proceeds, or is answered instead of being executed.
+
+    Proceeds: `DISABLED` by the kill switch; `NOT_GATED`, no surface; `PRESENT`, the contract is
+    in context; `UNSEEN`, it was delivered and is not found intact, or keeps changing;
+    `AUTO_PROCEED`, earlier runs of the turn could not get past it; `NO_CONTRACT`, none can be
+    had; `ARGUMENTS_SATISFY`, unread and right.
+
+    Answered: `MALFORMED_CALL`, it names no target; `UNKNOWN_TARGET`, there is none of that
+    name; `SAME_BATCH`, the contract stands beside it; and with the contract `CONTRACT_REQUIRED`,
+    a guess; `MUST_READ`, by the host's rule; `AFTER_FAILURE`, right but unread, and it failed;
+    `REDELIVERED`, delivered before in this run.
+    """
 
     DISABLED = "DISABLED"
     NOT_GATED = "NOT_GATED"
@@ -138,7 +149,9 @@ def without_contract(facts: KeyFacts) -> Reason:
 def target_not_found(facts: KeyFacts) -> Reason:
     """The source knows no such target. What it knows may be stale, so it blocks until the
     model has read the answer, and not again."""
-    return Reason.NO_CONTRACT if facts.listed_and_rescanned else Reason.UNKNOWN_TARGET
+    if not facts.listed_and_rescanned:
+        return Reason.UNKNOWN_TARGET
+    return _beside_delivery(facts) or Reason.NO_CONTRACT
 
 
 def with_contract(facts: KeyFacts, *, satisfied: bool, must_read: bool) -> Reason:

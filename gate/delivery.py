@@ -35,7 +35,7 @@ _WHY = {
     Reason.CONTRACT_REQUIRED: "its arguments do not satisfy the contract of the tool, which follows.",
     Reason.MUST_READ: "the contract of the tool has to be read first; it follows.",
     Reason.AFTER_FAILURE: "an earlier call failed and the contract of the tool has not been read; it follows.",
-    Reason.REDELIVERED: "the contract of the tool is not in the conversation any more; it follows again.",
+    Reason.REDELIVERED: "the contract of the tool is not found intact in the conversation; it follows again.",
 }
 
 
@@ -46,19 +46,25 @@ def delivery_payload(
     *,
     reason: Reason,
     violations: Sequence[Violation],
+    injected: Sequence[str],
     max_chars: int,
 ) -> str:
-    """The answer to a call that was not executed. `call` is the one to re-issue."""
+    """The answer to a call that was not executed. `call` is the one to re-issue; `injected`
+    are arguments that the host adds, so that a schema which requires them is not misread."""
     words = [f"NOT EXECUTED: the call to {quote(target.key)} was NOT executed, because {_WHY[reason]}"]
     if violations:
         words.append(f"Wrong with its arguments: {describe(violations)}.")
     words.append(f"Call it again, with arguments that satisfy the contract: {_json(_as_json(call))}")
+    words += _filled_in(contract, injected)
     return _payload(words, target, contract, max_chars)
 
 
-def carried_payload(target: GateTarget, contract: Contract, call: ParsedToolCall, *, max_chars: int) -> str:
+def carried_payload(
+    target: GateTarget, contract: Contract, call: ParsedToolCall, *, injected: Sequence[str], max_chars: int
+) -> str:
     """A contract for a transcript in which nothing has been called yet."""
     words = [f"CONTRACT of {quote(target.key)}, for use when you call it: {_json(_as_json(call))}"]
+    words += _filled_in(contract, injected)
     return _payload(words, target, contract, max_chars)
 
 
@@ -75,6 +81,13 @@ def listing_payload(entries: Iterable[tuple[GateTarget, Contract]], left_out: Se
 def example_call(surface: Surface, target: GateTarget, contract: Contract) -> ParsedToolCall:
     """The call to re-issue: required top-level arguments, each with its type in place of a value."""
     return surface.reissue(target, _example_arguments(contract, surface.injected))
+
+
+def _filled_in(contract: Contract, injected: Sequence[str]) -> list[str]:
+    schema = contract.input_schema
+    named = [schema.get("properties"), schema.get("required"), contract.required]
+    shown = [key for key in injected if any(isinstance(names, dict | list | tuple) and key in names for names in named)]
+    return [f"Leave out what is filled in for you: {_named(shown, quote)}."] if shown else []
 
 
 def _example_arguments(contract: Contract, injected: Iterable[str]) -> dict[str, str]:

@@ -24,7 +24,7 @@ from .presence import RowReader
 from .run import GateRun
 from .scope import Turn
 from .settings import GateSettings
-from .surface import Surface
+from .surface import Surface, checked_surface
 from .target import GateTarget
 
 _NAMED_TURNS = 256
@@ -36,8 +36,10 @@ class ContractGate:
     `surfaces`: the host's tools that reach late-bound targets, the first that matches serves.
     `ledger`: who proves that a delivery is ours, by default this process's memory.
     `counter`: what ended runs of a turn leave behind. `on_event(target, decision)`: called
-    after every consult, with None for a call that names no target. One gate serves one
-    tenant: it remembers which version of a contract it looked up last.
+    after every consult, with None where the call is not gated or names no target. One gate
+    serves one tenant: it remembers which version of a contract it looked up last.
+
+    Raises GateError for a surface that cannot serve.
 
     The gate is an aid to the model, never an authorisation: allowlists and approvals stay
     with the host and apply whatever it says.
@@ -51,7 +53,7 @@ class ContractGate:
         settings: GateSettings | None = None,
         on_event: Callable[[GateTarget | None, Decision], object] | None = None,
     ) -> None:
-        self.surfaces = tuple(surfaces)
+        self.surfaces = tuple(map(checked_surface, surfaces))
         self.ledger = MemoryLedger() if ledger is None else ledger
         self.counter = MemoryTurnCounter() if counter is None else counter
         self.settings = GateSettings() if settings is None else settings
@@ -91,6 +93,8 @@ class ContractGate:
 
         For failure breakers, repeated-call guards and rewriters, which must skip those.
         """
+        if not isinstance(text, str):
+            raise TypeError(f"a delivery is recognised by its text, not by {type(text).__name__}: pass the content")
         return text.startswith(PREFIX) and bool(self.reader.claims(text))
 
     def exempt(self, rewrite: Callable[[str], str]) -> Callable[[str], str]:

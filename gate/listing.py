@@ -56,6 +56,7 @@ def carry(delivered: Iterable[Delivered], ledger: Ledger, max_chars: int) -> lis
             target,
             contract,
             example_call(surface, target, contract),
+            injected=surface.injected,
             max_chars=max_chars - longest_header(claims),
         )
         messages.append(ChatMessage(role="user", content=marked(ledger, payload, claims), trusted_verbatim=True))

@@ -52,7 +52,11 @@ class Asker:
                 f"the source of {target.key} answers asynchronously and this thread runs an event loop: "
                 "use aconsult or aguard"
             )
-        answer = _in_thread(lambda: _settle(source.lookup(target), self._timeout))
+        blocking = getattr(source, "lookup_blocking", None)
+        if blocking is None:
+            answer = _in_thread(lambda: _settle(source.lookup(target), self._timeout))
+        else:
+            answer = _in_thread(lambda: blocking(target, self._timeout))
         try:
             return self._checked(target, lambda: answer.result(self._timeout))
         finally:
@@ -92,9 +96,7 @@ class Asker:
             # A cancellation from inside the source; the caller's own is not raised in here.
             found = Unavailable(reason_of(error))
         if not _is_answer(found):
-            found = Unavailable(
-                f"lookup returned {type(found).__name__}, not Found, NotFound or Unavailable as declared"
-            )
+            found = Unavailable(f"lookup returned {_shape(found)}, not Found, NotFound or Unavailable as declared")
         if isinstance(found, Unavailable):
             self._log(target, found.why)
         return found
@@ -120,8 +122,17 @@ def _is_answer(found: Any) -> bool:
         return isinstance(found.contract, Contract)
     if isinstance(found, NotFound):
         names: Any = found.alternatives
+        part: Any = found.part
+        if part is not None and not isinstance(part, int):
+            return False
         return isinstance(names, tuple | list) and all(isinstance(name, str) for name in names)
     return isinstance(found, Unavailable)
+
+
+def _shape(found: Any) -> str:
+    if isinstance(found, Found):
+        return f"Found with {type(found.contract).__name__} for a Contract"
+    return f"{type(found).__name__}{' with wrong fields' if isinstance(found, NotFound) else ''}"
 
 
 def _timed_out() -> Lookup:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import traceback
+
 _LONGEST_LINE = 300
 _LONGEST_REASON = 200
 
@@ -14,3 +16,10 @@ def one_line(text: object, longest: int = _LONGEST_LINE) -> str:
 def reason_of(error: BaseException) -> str:
     """An error's type and message in one short line."""
     return one_line(f"{type(error).__name__}: {error}", _LONGEST_REASON)
+
+
+def where_raised(error: BaseException) -> str:
+    """An error's type and the place it came from, for errors whose message may hold arguments."""
+    frames = traceback.extract_tb(error.__traceback__)
+    place = f" at {frames[-1].filename}:{frames[-1].lineno}" if frames else ""
+    return type(error).__name__ + place

@@ -25,14 +25,23 @@ class Rescan:
     def marked(self, texts: Iterable[str]) -> list[str]:
         """The rows among the host-written `texts` that begin with a marker's first characters.
 
-        Raises TypeError for one string in place of many: its characters would be rows, none of
-        which ever credits anything.
+        Raises TypeError for rows that are no texts, and for one string in place of many: its
+        characters would be rows, none of which ever credits anything.
         """
         if isinstance(texts, str):
             raise TypeError("a rescan takes the texts the host wrote, one a row, not a single string")
         if isinstance(texts, EntryTexts):
             return self._marked_entries(texts)
-        return texts.starting_with(PREFIX) if isinstance(texts, HostTexts) else starting_with(texts, PREFIX)
+        if isinstance(texts, HostTexts):
+            return texts.starting_with(PREFIX)
+        rows = texts if isinstance(texts, list | tuple) else list(texts)
+        try:
+            return starting_with(rows, PREFIX)
+        except TypeError:
+            odd = [type(row).__name__ for row in rows if not isinstance(row, str)]
+            raise TypeError(
+                f"a rescan takes texts, not {odd[0]}: give it wire.host_texts(request), or host_texts(entries)"
+            ) from None
 
     def _marked_entries(self, texts: EntryTexts) -> list[str]:
         known, marked = self._known

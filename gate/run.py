@@ -23,6 +23,7 @@ from .current import Entry, enter, leave
 from .decision import Decision, Reason
 from .errors import GateError
 from .listing import carry, listing
+from .reasons import where_raised
 from .rescan import Rescan
 from .scope import RunState, Turn
 from .settings import switched_off
@@ -241,7 +242,7 @@ class GateRun:
                 self.gate.on_event(aim.target, decision)
             except Exception as error:
                 # Neither message nor traceback: both may hold the arguments it was given.
-                _log.error("[contract-gate] on_event raised %s; the call is not affected", type(error).__name__)
+                _log.error("[contract-gate] on_event raised %s; the call is not affected", where_raised(error))
         return decision
 
     def _report_execution(self, aim: Aim, decision: Decision, *, success: bool) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from .contract import Contract
 from .decision import KeyFacts, Reason, before_lookup
@@ -63,6 +63,14 @@ class RunState:
         """Whether the fate of the turn's earlier runs matters: nothing of this run decides."""
         facts = self.facts(key, wanted)
         return not facts.deliveries and before_lookup(facts, ended_runs=0) is None
+
+    def snapshot(self, key: str) -> KeyState:
+        """A copy of what is known of `key`."""
+        return replace(self.keys.get(key) or KeyState())
+
+    def restore(self, key: str, state: KeyState) -> None:
+        """As if nothing had been decided about `key` since `snapshot`."""
+        self.keys[key] = state
 
     def note_rescan(self, credited: Mapping[str, frozenset[str]]) -> None:
         """The transcript was read: these `{key: versions}` are in context, nothing else is."""

@@ -22,6 +22,8 @@ class GateSettings:
     `must_read(target, contract)`: whether a target's contract is shown once even where the
     first arguments already satisfy it.
 
+    For instance `must_read=lambda target, contract: contract.effect == "write"`.
+
     Raises GateError for values that cannot work.
     """
 
@@ -34,6 +36,11 @@ class GateSettings:
             raise GateError(f"max_contract_chars is {self.max_contract_chars}: give a positive number of characters")
         if not 0 < self.lookup_timeout <= threading.TIMEOUT_MAX:
             raise GateError(f"lookup_timeout is {self.lookup_timeout}: give a positive, finite number of seconds")
+        if self.must_read is not None and not callable(self.must_read):
+            raise GateError(
+                f"must_read is {type(self.must_read).__name__}: give a function of target and contract that says "
+                "whether the contract must be read"
+            )
 
 
 def switched_off() -> bool:

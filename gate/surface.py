@@ -13,6 +13,7 @@ from typing import Any
 from tooldialect.dialects import ParsedToolCall, ToolSpec
 
 from .contract import Contract
+from .errors import GateError
 from .sources.base import ContractSource
 from .sources.static import StaticSource
 from .target import GateTarget
@@ -21,13 +22,16 @@ from .target import GateTarget
 class Surface(ABC):
     """How target and inner arguments stand in a call, and who knows the contracts.
 
-    `kind`: the kind of its targets. `source`: answers for their contracts. `injected`: keys
-    the host adds to the inner arguments itself; they are neither required nor unknown.
+    `kind`: the kind of every target that `read` returns. `source`: answers for their
+    contracts. `injected`: a tuple of keys that the host adds to the inner arguments itself;
+    they are neither required nor unknown. `fields`: what the model calls the parts of a
+    target, in their order, for answers that name one; empty where it has no words for them.
     """
 
     kind: str
     source: ContractSource
     injected: tuple[str, ...] = ()
+    fields: tuple[str, ...] = ()
 
     @abstractmethod
     def matches(self, name: str) -> bool:
@@ -35,7 +39,10 @@ class Surface(ABC):
 
     @abstractmethod
     def read(self, call: ParsedToolCall) -> tuple[GateTarget, Any] | None:
-        """Target and inner arguments, as they came; None where the call names no target."""
+        """Target and inner arguments, as they came; None where the call names no target.
+
+        It reads what a model wrote: anything may be missing or of the wrong type.
+        """
 
     @abstractmethod
     def write(self, call: ParsedToolCall, arguments: Any) -> ParsedToolCall:
@@ -104,14 +111,14 @@ class _Envelope(Surface):
         aim: Callable[[tuple[str, ...]], GateTarget],
         injected: tuple[str, ...] = (),
     ) -> None:
-        self.kind, self.source, self.injected = kind, source, injected
-        self._tool, self._fields, self._arguments, self._aim = tool, fields, arguments, aim
+        self.kind, self.source, self.injected, self.fields = kind, source, injected, fields
+        self._tool, self._arguments, self._aim = tool, arguments, aim
 
     def matches(self, name: str) -> bool:
         return name == self._tool
 
     def read(self, call: ParsedToolCall) -> tuple[GateTarget, Any] | None:
-        parts = tuple(call.arguments.get(name) for name in self._fields)
+        parts = tuple(call.arguments.get(name) for name in self.fields)
         if not all(isinstance(part, str) and part.strip() for part in parts):
             return None
         inner = call.arguments.get(self._arguments)
@@ -121,7 +128,7 @@ class _Envelope(Surface):
         return call.model_copy(update={"arguments": {**call.arguments, self._arguments: arguments}})
 
     def reissue(self, target: GateTarget, arguments: Any) -> ParsedToolCall:
-        named = dict(zip(self._fields, target.parts, strict=True))
+        named = dict(zip(self.fields, target.parts, strict=True))
         return ParsedToolCall(name=self._tool, arguments={**named, self._arguments: arguments})
 
 
@@ -154,3 +161,17 @@ class _OwnName(Surface):
 
     def reissue(self, target: GateTarget, arguments: Any) -> ParsedToolCall:
         return ParsedToolCall(name=target.parts[0], arguments=arguments)
+
+
+def checked_surface(surface: Surface) -> Surface:
+    """The surface itself. Raises GateError for one that has no kind or source, or whose
+    `injected` is not a tuple of keys: each would only show at a call, or never."""
+    kind = getattr(surface, "kind", None)
+    if not isinstance(kind, str) or not kind.strip():
+        raise GateError(f"{surface!r} has no kind: name the kind of its targets, such as 'mcp'")
+    if not callable(getattr(getattr(surface, "source", None), "lookup", None)):
+        raise GateError(f"the surface of kind {kind!r} has no source with a lookup method")
+    injected = getattr(surface, "injected", None)
+    if not isinstance(injected, tuple | list) or not all(isinstance(key, str) for key in injected):
+        raise GateError(f"the surface of kind {kind!r} injects {injected!r}: give a tuple of keys")
+    return surface

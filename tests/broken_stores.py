@@ -1,6 +1,6 @@
 """Broken ledgers and turn counters, each wrong in one way, and stores with a clock or a file that are right.
 
-`CONTROLS`: name, the clause that is there to catch it, the target, and further clauses that promise the same
+`LEDGERS`, `COUNTERS`: name, the clause that is there to catch it, the driver, and further clauses that promise the same
 about another input.
 """
 
@@ -17,7 +17,7 @@ from dataclasses import dataclass, field
 
 import xxhash
 
-from tooldialect.conformance import StoreTarget
+from tooldialect.conformance import CounterDriver, LedgerDriver
 from tooldialect.gate import MemoryLedger, MemoryTurnCounter, SignedLedger
 
 BOUND = 32
@@ -291,9 +291,6 @@ class Counter:
         for turn in [turn for turn, counts in self.turns.items() if self.now - counts[""] >= self.lifetime]:
             del self.turns[turn]
 
-    def pass_time(self, seconds):
-        self.now += seconds
-
 
 def named(name):
     class Named(Counter):
@@ -432,20 +429,42 @@ class CountsForItself(Counter):
 # The table
 
 
-def ledger(make, bound=None):
-    return StoreTarget(make, (lambda store: store.reopen()) if hasattr(make, "reopen") else None, bound)
+class Ledgers(LedgerDriver):
+    def __init__(self, make, capacity=None):
+        self.make, self.capacity = make, capacity
+
+    def make(self):
+        """Replaced by the one given."""
+
+    def reopen(self, store):
+        return store.reopen() if hasattr(store, "reopen") else None
 
 
-def counter(make, bound=BOUND):
-    reopen = (lambda store: store.reopen()) if hasattr(make, "reopen") else None
-    return StoreTarget(make, reopen, bound, Counter.lifetime, lambda store, seconds: store.pass_time(seconds))
+class Counters(CounterDriver):
+    """Counters, each with a clock of its own, turned together."""
+
+    lifetime = Counter.lifetime
+
+    def __init__(self, kind, capacity=BOUND):
+        self.kind, self.capacity, self.made = kind, capacity, []
+
+    def make(self):
+        self.made.append(self.kind())
+        return self.made[-1]
+
+    def reopen(self, store):
+        return store.reopen() if hasattr(store, "reopen") else None
+
+    def advance(self, seconds):
+        for counter in self.made:
+            counter.now += seconds
 
 
 @dataclass(frozen=True)
 class StoreControl:
     name: str
     meant: str
-    target: StoreTarget
+    driver: Ledgers | Counters
     also: str = ""
     caught_by: frozenset[str] = field(init=False)
 
@@ -508,5 +527,5 @@ _COUNTERS: list[tuple[str, str, Callable, int | None, str]] = [
     ("loses what threads add", "T8", NoLock, BOUND, ""),
     ("counts for itself", "T9", CountsForItself, BOUND, ""),
 ]  # fmt: skip
-LEDGERS = [StoreControl(name, meant, ledger(make, bound), also) for name, meant, make, bound, also in _LEDGERS]
-COUNTERS = [StoreControl(name, meant, counter(make, bound), also) for name, meant, make, bound, also in _COUNTERS]
+LEDGERS = [StoreControl(name, meant, Ledgers(make, bound), also) for name, meant, make, bound, also in _LEDGERS]
+COUNTERS = [StoreControl(name, meant, Counters(make, bound), also) for name, meant, make, bound, also in _COUNTERS]

@@ -106,7 +106,7 @@ def compare(schema: dict[str, Any], arguments: dict[str, Any]) -> bool:
     return found.complete
 
 
-@settings(deadline=None, max_examples=150)
+@settings(deadline=None, max_examples=80)
 @given(contracts(), ARGUMENTS)
 def test_the_verdict_is_that_of_another_validator(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     compare(schema, arguments)
@@ -125,7 +125,7 @@ def test_few_inputs_take_the_fallback() -> None:
     assert sum(partial) <= len(partial) * 0.02
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 @given(contracts(), ARGUMENTS)
 def test_checking_twice_changes_nothing_more(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     before = repr(arguments)

@@ -285,7 +285,7 @@ def test_the_words_name_the_reason():
     run.report(target("send"), success=False)
     assert "earlier call failed" in run.consult(call("send", GOOD)).message
     run.refresh([])
-    assert "not in the conversation any more" in run.consult(call("send", GUESS)).message
+    assert "not found intact" in run.consult(call("send", GUESS)).message
 
 
 def described(depth, text):

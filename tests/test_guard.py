@@ -11,8 +11,10 @@ from tooldialect.gate import (
     Contract,
     ContractGate,
     Decision,
+    Found,
     GateError,
     GateSettings,
+    NotFound,
     Reason,
     StaticSource,
     Surface,
@@ -371,3 +373,45 @@ def test_contracts_looked_up_long_ago_are_forgotten():
         known.remember(str(number), MAIL)
     assert (known.get("0"), known.get("4999")) == (None, MAIL)
     assert len(known._contracts) == 4096
+
+
+class BrokenLedger:
+    def issue(self, payload, claims):
+        raise OSError("no disk")
+
+    def verify(self, token, payload, claims):
+        return False
+
+
+def test_a_contract_that_cannot_be_delivered_does_not_count_as_delivered_and_the_call_proceeds(caplog):
+    gate = ContractGate([Surface.mcp(StaticSource({target("count"): COUNTED}))], ledger=BrokenLedger())
+    with gate.run(turn_id="t") as run:
+        for _ in range(3):
+            run.refresh([])
+            decisions = [run.consult(call("count", {"n": "x"})) for _ in range(2)]
+            assert [decision.reason for decision in decisions] == [Reason.NO_CONTRACT] * 2
+        assert run.carry() == []
+    assert "cannot be delivered" in caplog.text
+    assert gate.counter.count("t", target("count").key) == 0
+
+
+def test_a_guess_is_not_executed_beside_its_delivery_when_the_source_forgets_the_target():
+    class Flapping:
+        immediate = True
+
+        def lookup(self, aim):
+            return answers.pop(0)
+
+    answers = [NotFound(()), Found(COUNTED), NotFound(())]
+
+    run = ContractGate([Surface.mcp(Flapping())]).run()
+    run.refresh([])
+    assert run.consult(call("count", {"n": "x"})).reason is Reason.UNKNOWN_TARGET
+    run.refresh([])
+    reasons = [run.consult(call("count", {"n": "x"})).reason for _ in range(2)]
+    assert reasons == [Reason.CONTRACT_REQUIRED, Reason.SAME_BATCH]
+
+
+def test_must_read_that_is_no_function_is_refused():
+    with pytest.raises(GateError, match="must_read is set"):
+        GateSettings(must_read={"mcp:srv:count"})

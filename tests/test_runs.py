@@ -428,3 +428,15 @@ def test_a_source_that_fails_beside_a_delivery_does_not_let_the_guess_run():
 def test_what_ended_runs_did_does_not_matter_to_a_run_that_was_delivered_to():
     assert before_lookup(KeyFacts(), ended_runs=3) is Reason.AUTO_PROCEED
     assert before_lookup(KeyFacts(deliveries=1), ended_runs=3) is None
+
+
+@pytest.mark.parametrize("rows", [[{"role": "user"}], [None], [b"x"], ["text", 3]])
+def test_a_rescan_of_what_is_no_text_says_what_to_pass(rows):
+    run = ContractGate([]).run()
+    with pytest.raises(TypeError, match=r"wire.host_texts\(request\)"):
+        run.refresh(rows)
+
+
+def test_a_delivery_is_recognised_by_its_text_alone():
+    with pytest.raises(TypeError, match="pass the content"):
+        ContractGate([]).is_contract_delivery(ChatMessage(role="user", content="x"))

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from gate_world import GOOD, GUESS, MAIL, PROXY
 from tooldialect.dialects import ParsedToolCall, ToolOutcome, ToolSpec
-from tooldialect.gate import Contract, ContractGate, GateTarget, Reason, StaticSource, Surface
+from tooldialect.gate import Contract, ContractGate, GateError, GateTarget, Reason, StaticSource, Surface
 
 NAMES = st.text(min_size=1, max_size=8).filter(lambda text: bool(text.strip()))
 ARGUMENTS = st.dictionaries(st.text(max_size=4), st.integers() | st.text(max_size=4), max_size=3)
@@ -225,3 +225,85 @@ def test_a_bare_targets_arguments_may_hold_what_no_record_would():
         assert decision.reason is Reason.CONTRACT_REQUIRED
         decision.message.encode()
         assert gate.run().refresh([decision.message]) == {aim.key}
+
+
+class Host(Surface):
+    """A host's own surface, with whatever a test gets wrong."""
+
+    kind = "rpc"
+    source = StaticSource({GateTarget("rpc", ("queue.push",)): Contract(input_schema={"required": ["item"]})})
+
+    def __init__(self, **changed):
+        for name, value in changed.items():
+            setattr(self, name, value)
+
+    def matches(self, name):
+        return name == "rpc"
+
+    def read(self, call):
+        return GateTarget("rpc", (call.arguments["method"],)), call.arguments.get("params")
+
+    def write(self, call, arguments):
+        return call.model_copy(update={"arguments": {**call.arguments, "params": arguments}})
+
+    def reissue(self, target, arguments):
+        return ParsedToolCall(name="rpc", arguments={"method": target.parts[0], "params": arguments})
+
+
+@pytest.mark.parametrize(
+    ("changed", "complaint"),
+    [
+        ({"kind": ""}, "has no kind"),
+        ({"kind": None}, "has no kind"),
+        ({"source": None}, "no source with a lookup"),
+        ({"injected": "tenant"}, "give a tuple of keys"),
+        ({"injected": (1,)}, "give a tuple of keys"),
+    ],
+)
+def test_a_surface_that_cannot_serve_is_refused_when_the_gate_is_made(changed, complaint):
+    with pytest.raises(GateError, match=complaint):
+        ContractGate([Host(**changed)])
+
+
+def test_a_surface_that_stumbles_over_a_models_call_is_answered_and_the_loop_goes_on(caplog):
+    run = ContractGate([Host()]).run()
+    outcome = run.guard(ParsedToolCall(name="rpc", arguments={"metod": "secret-value"}), execute=pytest.fail)
+    assert not outcome.success
+    assert "does not say which tool is meant" in outcome.output
+    assert "KeyError" in caplog.text
+    assert "secret-value" not in caplog.text
+
+
+def test_a_surface_whose_targets_are_of_another_kind_is_an_error_that_says_so():
+    run = ContractGate([Host(kind="other")]).run()
+    with pytest.raises(GateError, match="kind 'other' read a target of kind 'rpc'"):
+        run.consult(ParsedToolCall(name="rpc", arguments={"method": "queue.push"}))
+
+
+def test_an_answer_about_an_incomplete_call_names_the_fields_it_needs():
+    run = ContractGate([Surface.mcp(StaticSource())]).run()
+    message = run.consult(ParsedToolCall(name="mcp_registry_tool_call", arguments={"server_id": "time"})).message
+    assert 'It has "server_id"; it needs "server_id" and "tool_name"' in message
+
+
+def test_an_answer_about_an_unknown_target_says_which_field_the_names_are_for():
+    source = StaticSource({GateTarget.mcp("shop", "buy"): Contract(input_schema={})})
+    run = ContractGate([Surface.mcp(source)]).run()
+    message = run.consult(GateTarget.mcp("shopp", "buy")).message
+    assert 'there is no "shopp" in "mcp:shopp:buy"' in message
+    assert 'valid names for "server_id": "shop"' in message
+    message = run.consult(GateTarget.mcp("shop", "by")).message
+    assert 'there is no "by"' in message
+    assert 'valid names for "tool_name": "buy"' in message
+
+
+def test_what_the_host_fills_in_is_said_where_the_schema_asks_for_it():
+    schema = {
+        "properties": {"connection_id": {"type": "string"}, "to": {"type": "string"}},
+        "required": ["to", "connection_id"],
+    }
+    gate = ContractGate([Surface.composio(StaticSource({GateTarget.composio("SEND"): Contract(input_schema=schema)}))])
+    run = gate.run()
+    message = run.consult(GateTarget.composio("SEND"), {}).message
+    assert 'Leave out what is filled in for you: "connection_id".' in message
+    assert 'filled in for you: "connection_id"' in run.carry()[0].content

@@ -19,7 +19,7 @@ ENGINE_PAIRS = 8_000_000
 # No part may take more of what is left, so that one bomb does not starve its neighbours.
 _LARGEST_SHARE = 0.5
 # Pairs this module may count for one check, some 2 million a second.
-COUNTED_PAIRS = 60_000
+COUNTED_PAIRS = 40_000
 # Values that may be measured for one check, once for every level that is taken apart; a
 # container counts as many.
 MEASURED_VALUES = 4_000_000

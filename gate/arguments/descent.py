@@ -21,7 +21,7 @@ from .size import MAX_DEPTH
 
 MAX_VIOLATIONS = 32
 # Parts looked at in one check, some 100,000 a second.
-_MAX_PARTS = 40_000
+_MAX_PARTS = 25_000
 _SLICE = 64
 _WHOLE = ("enum", "const", "uniqueItems")
 _COUNTED = ("contains", "minContains", "maxContains")

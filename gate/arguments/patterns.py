@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import lru_cache
+from typing import Any
 
 import jsonschema_rs
 
@@ -20,16 +22,31 @@ def is_refusal(error: BaseException) -> bool:
     return isinstance(error, (ValueError, OverflowError, RecursionError)) or type(error).__name__ == "PanicException"
 
 
-@lru_cache(maxsize=4096)
 def pattern_compiles(pattern: str) -> bool:
     """Whether the linear-time engine takes a pattern: no look-around, no back-references, no
     counted repetition beyond its size limit."""
-    if len(pattern) > _MAX_PATTERN:
-        return False
+    return _compiled(pattern) is not None
+
+
+def pattern_matches(pattern: str, text: str) -> bool:
+    """Whether a pattern is found in `text`; not where either cannot be read."""
+    ask = _compiled(pattern)
     try:
-        jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=PATTERN_OPTIONS, offline=True)
+        return ask is not None and ask(text)
     except BaseException as error:
         if not is_refusal(error):
             raise
         return False
-    return True
+
+
+@lru_cache(maxsize=4096)
+def _compiled(pattern: str) -> Callable[[Any], bool] | None:
+    if len(pattern) > _MAX_PATTERN:
+        return None
+    try:
+        made = jsonschema_rs.validator_for({"pattern": pattern}, pattern_options=PATTERN_OPTIONS, offline=True)
+    except BaseException as error:
+        if not is_refusal(error):
+            raise
+        return None
+    return made.is_valid

@@ -7,9 +7,10 @@ from typing import Any
 
 from .keywords import ANY_TYPE, JsonType, json_type
 from .node import Node, reachable
+from .patterns import pattern_matches
 
 # Enough for a megabyte of rows.
-MAX_STEPS = 400_000
+MAX_STEPS = 300_000
 # Unions inside unions that are told apart; deeper ones allow anything.
 _MAX_NESTING = 6
 _INWARD = frozenset({"items", "additionalProperties"})
@@ -151,7 +152,7 @@ class Place:
         """The place of the property `name` of an object here."""
         nodes = self._dependent(value)
         self._work.spend(1 + len(nodes) // 8)
-        named = any(name in node.named.get("properties", ()) for node in nodes)
+        named = any(name in node.named.get("properties", ()) or "patternProperties" in node.named for node in nodes)
         key = (name if named or self.unions else None, live)
         place = self._below.get(key)
         if place is None:
@@ -159,10 +160,14 @@ class Place:
             found: list[Node] = []
             for node in nodes:
                 properties = node.named.get("properties", {})
+                patterns = node.named.get("patternProperties", {})
+                self._work.spend(len(patterns) * (1 + len(name) // 16))
+                said = [child for pattern, child in patterns.items() if pattern_matches(pattern, name)]
                 if name in properties:
-                    found.append(properties[name])
-                elif "patternProperties" not in node.named and "additionalProperties" in node.one:
-                    found.append(node.one["additionalProperties"])
+                    said.append(properties[name])
+                if not said and "additionalProperties" in node.one:
+                    said.append(node.one["additionalProperties"])
+                found += said
             inner = (
                 tuple(union[index].member(name, value, union[index].live(value)) for index in indices)
                 for union, indices in zip(self.unions, live, strict=True)

@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from .budget import ENGINE_PAIRS
-from .keywords import ARRAY, OBJECT
+from .keywords import ARRAY, INTEGER, OBJECT
 from .node import Node
 
 # Containers that are met once, and those inside a list or a map: the first that fits is taken.
@@ -22,8 +22,11 @@ _MAX_WRITTEN = 500
 _MAX_LEVELS = 24
 # A longer text is not read by a pattern here, nor compared with one.
 _MAX_TEXT = 1_000
-_SCALAR = {"type": ["string", "number", "boolean", "null"]}
-_ANYTHING = {"type": ["string", "number", "boolean", "null", "object", "array"]}
+# Alone `number` refuses an integer of more digits than a JSON reader takes back; `integer` and
+# a list of types let it pass.
+_NUMBER = {"type": "number"}
+_SCALAR = {"anyOf": [{"type": ["string", "boolean", "null"]}, _NUMBER]}
+_ANYTHING = {"anyOf": [{"type": ["string", "boolean", "null", "object", "array"]}, _NUMBER]}
 _UNSUITED_PARTS = frozenset({"unevaluatedProperties", "unevaluatedItems"})
 _SUITED_PARTS = frozenset({"items", "additionalProperties"})
 
@@ -112,7 +115,10 @@ class _Writer:
     def _close(self, node: Node, document: dict[str, Any], size: int, level: int, *, exclusive: bool) -> float:
         """Leave no value here, or in a container here, without a type and a bound."""
         total = 0.0
-        if not {"type", "enum", "const"} & document.keys():
+        if node.types & INTEGER and not {"enum", "const"} & document.keys():
+            checked = _NUMBER if document.get("type") in (["integer"], ["number"]) else _ANYTHING
+            document["allOf"] = [*document.get("allOf", ()), checked]
+        elif not {"type", "enum", "const"} & document.keys():
             document.update(_ANYTHING)
         guard: dict[str, Any] = {}
         if node.types & OBJECT:

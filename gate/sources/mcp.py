@@ -148,7 +148,7 @@ class McpSource:
         try:
             session = self._sessions[server_id]
         except KeyError:
-            return NotFound(tuple(self._sessions))
+            return NotFound(tuple(self._sessions), part=0)
         if session is None:
             return Unavailable("the MCP server is not connected")
         server = self._servers.get(server_id)
@@ -258,7 +258,7 @@ def _answer(listing: Listing, name: str) -> Lookup:
         return Unavailable(f"the tool has no usable contract: {listing.unusable[name]}")
     if listing.cut is not None:
         return Unavailable(f"the listing of tools is incomplete: {listing.cut}")
-    return NotFound((*listing.contracts, *listing.unusable))
+    return NotFound((*listing.contracts, *listing.unusable), part=1)
 
 
 def _submit(coroutine: Coroutine[Any, Any, Lookup], loop: asyncio.AbstractEventLoop) -> Future[Lookup] | None:

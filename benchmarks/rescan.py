@@ -1,0 +1,245 @@
+"""What reading the transcript again before every model call costs."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import orjson
+import xxhash
+
+from tooldialect.dialects import AnthropicWire, OpenAIChatWire, TranscriptEntry, Wire, host_texts
+from tooldialect.gate import ContractGate, GateRun, Ledger
+
+from . import corpus
+from .case import Case, Metric, Metrics
+from .measure import Contender, Samples, measure
+
+GROUP = "rescan"
+WIRES: dict[str, Wire] = {"openai-chat": OpenAIChatWire(), "anthropic": AnthropicWire()}
+KINDS = (*WIRES, "entries", "strings")
+_PER_ROW = 1e9
+
+
+def cases() -> list[Case]:
+    sizes = [
+        Case(GROUP, f"{kind} {rows} rows", partial(_sized, kind, rows), quick=rows <= 10_000 and kind == "openai-chat")
+        for kind in KINDS
+        for rows in (100, 1000, 10_000, 100_000)
+    ]
+    shares = [
+        Case(
+            GROUP,
+            f"openai-chat 10000 rows {marked} marked",
+            partial(_sized, "openai-chat", 10_000, marked=marked),
+            quick=False,
+        )
+        for marked in (0, 50)
+    ]
+    marked = [
+        Case(GROUP, f"marked rows {ledger} ledger", partial(_marked, ledger), rounds=41) for ledger in corpus.LEDGERS
+    ]
+    return [*sizes, *shares, *marked, Case(GROUP, "append-only 10000 entries", _appended)]
+
+
+def _sized(kind: str, rows: int, rounds: int, marked: int = 5) -> Metrics:
+    gate = corpus.gate_for(marked, corpus.LEDGERS["memory"]())
+    rendered = corpus.deliveries(gate, marked)
+    if kind == "anthropic":
+        request = corpus.block_rows(rows, rendered)
+        return compare(gate, lambda: WIRES[kind].host_texts(request), request, _block_texts, rounds)
+    request = corpus.chat_rows(rows, rendered)
+    if kind == "openai-chat":
+        return compare(gate, lambda: WIRES[kind].host_texts(request), request, _chat_texts, rounds)
+    if kind == "strings":
+        texts = [row["content"] for row in request]
+        return compare(gate, lambda: texts, texts, list, rounds)
+    entries = corpus.entries(rows, rendered)
+    # A new run each time: one that has seen these entries reads none of them again.
+    return compare(gate, lambda: host_texts(entries), request, _chat_texts, rounds, fresh=True)
+
+
+def compare(
+    gate: ContractGate,
+    given: Callable[[], Iterable[str]],
+    request: list[Any],
+    texts_of: Callable[[list[Any]], list[str | None]],
+    rounds: int,
+    *,
+    fresh: bool = False,
+) -> Metrics:
+    """A full refresh against what else is done with the same request, caches cold."""
+    dump = partial(json.dumps, {"messages": request})
+    with gate.run() as run:
+        runs = _fresh_runs(gate) if fresh else lambda: run
+        samples = measure(
+            {
+                "refresh": lambda: runs().refresh(given()),
+                "touch": lambda: _touch(request, texts_of),
+                "json.dumps": dump,
+                "orjson.dumps": lambda: orjson.dumps({"messages": request}),
+                "search": lambda: [text for text in texts_of(request) if text and corpus.PREFIX in text],
+                "xxh3": lambda: [xxhash.xxh3_64_digest(text.encode()) for text in texts_of(request) if text],
+                "sha256": lambda: [hashlib.sha256(text.encode()).digest() for text in texts_of(request) if text],
+            },
+            rounds,
+            between=dump,
+        )
+    others = [name for name in samples.seconds if name != "refresh"]
+    return {
+        "rows": Metric(len(request)),
+        "MB": Metric(len(dump()) / 1e6),
+        "ns a row": Metric(samples.median("refresh") / len(request) * _PER_ROW, samples.spread("refresh")),
+        **{f"of {name}": _ratio(samples, "refresh", name) for name in others},
+    }
+
+
+def _ratio(samples: Samples, name: str, to: str) -> Metric:
+    return Metric(samples.ratio(name, to), samples.ratio_spread(name, to))
+
+
+def _fresh_runs(gate: ContractGate) -> Callable[[], GateRun]:
+    return gate.run
+
+
+def _touch(request: list[Any], texts_of: Callable[[list[Any]], list[str | None]]) -> None:
+    """A bare loop that looks at the first character of each row's text."""
+    if texts_of is _chat_texts:
+        for row in request:
+            (row["content"] or " ")[0]
+    elif texts_of is _block_texts:
+        for row in request:
+            block = row["content"][0]
+            (block["text"] if block["type"] == "text" else block["content"])[0]
+    else:
+        for text in request:
+            text[0]
+
+
+def _chat_texts(request: list[Any]) -> list[str | None]:
+    return [row["content"] for row in request]
+
+
+def _block_texts(request: list[Any]) -> list[str | None]:
+    return [block.get("text") or block.get("content") for row in request for block in row["content"]]
+
+
+def _marked(ledger_name: str, rounds: int) -> Metrics:
+    """50 deliveries of 4 KiB against 50 plain rows of 4 KiB: seen before, and for the first time."""
+    count = 50
+    ledger = corpus.LEDGERS[ledger_name]()
+    gate = corpus.gate_for(count, ledger)
+    marked = corpus.deliveries(gate, count)
+    plain = [corpus.fill(corpus.PLAIN, len(text)) for text in marked]
+    # What a host parsed anew is seen again, in other objects.
+    copies = [text[:1] + text[1:] for text in marked]
+    with gate.run() as run:
+        assert len(run.refresh(marked)) == count
+        samples = measure(
+            {
+                "plain": lambda: run.refresh(plain),
+                "marked": lambda: run.refresh(marked),
+                "copies": lambda: run.refresh(copies),
+                "plain at first": _at_first(ledger, plain),
+                "marked at first": _at_first(ledger, marked),
+            },
+            rounds,
+        )
+    microseconds = 1e6 / count
+    return {
+        "us a marked row more": Metric(samples.difference("marked", "plain") * microseconds, samples.spread("marked")),
+        "us the same in other objects": Metric(
+            samples.difference("copies", "plain") * microseconds, samples.spread("copies")
+        ),
+        "us the first time": Metric(
+            samples.difference("marked at first", "plain at first") * microseconds, samples.spread("marked at first")
+        ),
+        "bytes a delivery": Metric(sum(map(len, marked)) / count),
+    }
+
+
+def _at_first(ledger: Ledger, texts: list[str]) -> Contender:
+    """A refresh by a gate that has not read these rows before, but whose ledger issued them."""
+
+    def run() -> None:
+        with ContractGate([], ledger=ledger).run() as fresh:
+            fresh.refresh(texts)
+
+    return run
+
+
+def _appended(rounds: int) -> Metrics:
+    """Ten entries added to ten thousand, against reading all of them."""
+    gate = corpus.gate_for(5, corpus.LEDGERS["memory"]())
+    before: list[TranscriptEntry] = corpus.entries(10_000, corpus.deliveries(gate, 5))
+    after = before + corpus.entries(10, [])
+
+    def step(run: GateRun) -> None:
+        run.refresh(host_texts(before))
+        run.refresh(host_texts(after))
+
+    with gate.run() as run:
+        samples = measure(
+            {
+                # Going back reads all again, the step forward only what was added.
+                "back and forth": lambda: step(run),
+                "back": lambda: gate.run().refresh(host_texts(before)),
+                "unchanged": _unchanged(gate, after),
+                "all": lambda: gate.run().refresh(host_texts(after)),
+            },
+            rounds,
+        )
+    return {
+        "us for ten added": Metric(
+            samples.difference("back and forth", "back") * 1e6, samples.spread("back and forth")
+        ),
+        "us for none added": Metric(samples.median("unchanged") * 1e6, samples.spread("unchanged")),
+        "us for all": Metric(samples.median("all") * 1e6, samples.spread("all")),
+    }
+
+
+def _unchanged(gate: ContractGate, entries: list[TranscriptEntry]) -> Contender:
+    run = gate.run()
+    run.refresh(host_texts(entries))
+    return lambda: run.refresh(host_texts(entries))
+
+
+def from_transcript(path: str) -> Case:
+    """The user's own, an OpenAI Chat or Anthropic request as JSON or JSON Lines of messages."""
+    return Case("yours", path, partial(_yours, path))
+
+
+def _yours(path: str, rounds: int) -> Metrics:
+    content = Path(path).read_text(encoding="utf-8")
+    try:
+        request = json.loads(content)
+    except ValueError:
+        request = [json.loads(line) for line in content.split("\n") if line.strip()]
+    if isinstance(request, dict) and "messages" in request:
+        request = request["messages"]
+    if not isinstance(request, list) or not all(isinstance(row, dict) and "role" in row for row in request):
+        raise SystemExit(f"{path}: neither a request with messages, nor messages, one a line")
+    blocks = any(isinstance(row.get("content"), list) for row in request)
+    wire = WIRES["anthropic" if blocks else "openai-chat"]
+    gate = corpus.gate_for(0, corpus.LEDGERS["memory"]())
+    texts = list(wire.host_texts(request))
+    with gate.run() as run:
+        samples = measure(
+            {
+                "refresh": lambda: run.refresh(wire.host_texts(request)),
+                "json.dumps": lambda: json.dumps(request),
+                "orjson.dumps": lambda: orjson.dumps(request),
+                "search": lambda: [text for text in texts if corpus.PREFIX in text],
+            },
+            rounds,
+            between=lambda: json.dumps(request),
+        )
+    return {
+        "rows": Metric(len(request)),
+        "us a refresh": Metric(samples.median("refresh") * 1e6, samples.spread("refresh")),
+        **{f"of {name}": _ratio(samples, "refresh", name) for name in samples.seconds if name != "refresh"},
+    }

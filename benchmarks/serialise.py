@@ -1,0 +1,140 @@
+"""What it costs to render tool results as text."""
+
+from __future__ import annotations
+
+from functools import partial
+from xml.sax.saxutils import escape
+
+from lxml import etree
+
+from tooldialect.dialects import (
+    AssistantTurn,
+    ToolCall,
+    ToolDialect,
+    ToolOutcome,
+    ToolResult,
+    ToolResultBatch,
+    XmlDialect,
+)
+
+from . import corpus
+from .case import Case, Metric, Metrics
+from .corpus import KIB
+from .measure import measure
+
+GROUP = "serialise"
+_SIZES = ((200, 64), (4 * KIB, 1), (4 * KIB, 64), (64 * KIB, 4), (64 * KIB, 64), (KIB * KIB, 4))
+_CODE = 64 * KIB
+
+
+def cases() -> list[Case]:
+    plain = [
+        Case(GROUP, f"plain {count} x {_size(size)}", partial(_plain, size, count), quick=size * count <= 512 * KIB)
+        for size, count in _SIZES
+    ]
+    code = [
+        Case(GROUP, f"code {name} 64 KiB", partial(_code, unit))
+        for name, unit in {**corpus.CODE, "HTML, not ASCII": corpus.ACCENTED}.items()
+    ]
+    hostile = [
+        Case(GROUP, f"hostile line {_size(size)}", partial(_hostile, size)) for size in (4 * KIB, 64 * KIB, KIB * KIB)
+    ]
+    dense = [
+        Case(GROUP, f"dense {name}", partial(_dense, name), quick=name in ("flood of <|", "closing tags"))
+        for name in corpus.DENSE
+    ]
+    return [*plain, *code, *hostile, *dense]
+
+
+def _size(size: int) -> str:
+    return f"{size} B" if size < KIB else f"{size // KIB} KiB"
+
+
+def _plain(size: int, count: int, rounds: int) -> Metrics:
+    dialect = XmlDialect()
+    bodies = [corpus.fill(corpus.PLAIN, size) for _ in range(count)]
+    outcomes = [ToolOutcome.ok("read_file", body, tool_call_id=f"call_{at}") for at, body in enumerate(bodies)]
+    turn = AssistantTurn(
+        tool_calls=tuple(ToolCall(id=f"call_{at}", name="read_file", arguments="{}") for at in range(count))
+    )
+    batch = ToolResultBatch(
+        results=tuple(ToolResult(tool_call_id=f"call_{at}", content=body) for at, body in enumerate(bodies))
+    )
+    parts = ["[Tool results]\n"]
+    for body in bodies:
+        parts += ['<tool_result name="read_file" status="ok">\n', body, "\n</tool_result>\n"]
+    [message] = dialect.format_results(outcomes)
+    assert message.content == "".join(parts)
+    samples = measure(
+        {
+            "format_results": lambda: dialect.format_results(outcomes),
+            "replay": lambda: dialect.replay([turn, batch]),
+            "replay of the turn": lambda: dialect.replay([turn]),
+            "join": lambda: "".join(parts),
+            "saxutils": lambda: "".join(map(escape, parts)),
+            "lxml": lambda: _lxml(bodies),
+        },
+        rounds,
+    )
+    return {
+        "to a join": Metric(samples.ratio("format_results", "join"), samples.ratio_spread("format_results", "join")),
+        "to saxutils.escape": Metric(samples.ratio("format_results", "saxutils")),
+        "to lxml": Metric(samples.ratio("format_results", "lxml")),
+        "ns a result": Metric(samples.median("format_results") / count * 1e9, samples.spread("format_results")),
+        "replay to a join": Metric(samples.difference("replay", "replay of the turn") / samples.median("join")),
+    }
+
+
+def _lxml(bodies: list[str]) -> str:
+    """Every body as the text of an element, written out: full escaping by somebody else."""
+    root = etree.Element("results")
+    for body in bodies:
+        etree.SubElement(root, "tool_result", name="read_file", status="ok").text = body
+    return etree.tostring(root, encoding="unicode")
+
+
+def _renderers() -> dict[str, ToolDialect]:
+    return {"with tokens": XmlDialect(), "without": XmlDialect(control_tokens=())}
+
+
+def _code(unit: str, rounds: int) -> Metrics:
+    body = corpus.fill(unit, _CODE)
+    outcomes = [ToolOutcome.ok("read_file", body)]
+    dialects = _renderers()
+    samples = measure(
+        {
+            **{name: partial(dialect.format_results, outcomes) for name, dialect in dialects.items()},
+            "saxutils": lambda: escape(body),
+        },
+        rounds,
+    )
+    return {
+        **{f"ns a byte {name}": Metric(samples.median(name) / _CODE * 1e9, samples.spread(name)) for name in dialects},
+        "to saxutils.escape": Metric(samples.ratio("with tokens", "saxutils")),
+    }
+
+
+def _hostile(size: int, rounds: int) -> Metrics:
+    return _growing(corpus.fill(corpus.HOSTILE, size), corpus.fill(corpus.HOSTILE, 4 * size), rounds)
+
+
+def _dense(name: str, rounds: int) -> Metrics:
+    return _growing(corpus.dense(name, _CODE), corpus.dense(name, 4 * _CODE), rounds)
+
+
+def _growing(body: str, longer: str, rounds: int) -> Metrics:
+    dialect = XmlDialect()
+    small, large = ([ToolOutcome.ok("read_file", text)] for text in (body, longer))
+    samples = measure(
+        {
+            "small": lambda: dialect.format_results(small),
+            "large": lambda: dialect.format_results(large),
+            "saxutils": lambda: escape(body),
+        },
+        rounds,
+    )
+    return {
+        "ns a byte": Metric(samples.median("small") / len(body) * 1e9, samples.spread("small")),
+        "4n to n": Metric(samples.ratio("large", "small"), samples.ratio_spread("large", "small")),
+        "to saxutils.escape": Metric(samples.ratio("small", "saxutils")),
+    }

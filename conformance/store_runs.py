@@ -1,0 +1,50 @@
+"""Running the clauses of ledgers and turn counters. Knows no test framework and prints nothing."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from .clause import Chapter
+from .counters import T
+from .ledgers import L
+from .run import Result, check_expectations, select
+from .stores import CounterDriver, LedgerDriver, StoreDriver, StoreT, StoreTrial, judge_store
+from .trial import PROFILES, Profile
+
+
+def run_ledger(
+    driver: LedgerDriver,
+    *,
+    select_only: Iterable[str] = (),
+    expected_failures: Mapping[str, str] | None = None,
+    seed: int = 0,
+    profile: Profile = PROFILES["quick"],
+) -> Iterator[Result]:
+    """One result per selected clause of a ledger, as `run` does for dialects. Raises ExpectationError likewise."""
+    return _run(L, driver, select_only, expected_failures, seed, profile)
+
+
+def run_counter(
+    driver: CounterDriver,
+    *,
+    select_only: Iterable[str] = (),
+    expected_failures: Mapping[str, str] | None = None,
+    seed: int = 0,
+    profile: Profile = PROFILES["quick"],
+) -> Iterator[Result]:
+    """One result per selected clause of a turn counter, as `run` does for dialects. Raises ExpectationError likewise."""
+    return _run(T, driver, select_only, expected_failures, seed, profile)
+
+
+def _run(
+    chapter: Chapter[StoreTrial[StoreT]],
+    driver: StoreDriver[StoreT],
+    select_only: Iterable[str],
+    expected_failures: Mapping[str, str] | None,
+    seed: int,
+    profile: Profile,
+) -> Iterator[Result]:
+    expected = dict(expected_failures or {})
+    check_expectations(expected, [clause.id for clause in chapter])
+    chosen = select(select_only, chapter)
+    return (judge_store(clause, driver, expected.get(clause.id), seed=seed, profile=profile) for clause in chosen)

@@ -1,0 +1,361 @@
+"""The rescan's shortcuts agree with reading everything, and what it touches is counted, not timed."""
+
+import copy
+import types
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from gate_world import MAIL, PREFIX, delivered, key, world
+from tooldialect.dialects import (
+    AnthropicWire,
+    AssistantTurn,
+    ChatMessage,
+    OpenAIChatWire,
+    ToolCall,
+    ToolResult,
+    ToolResultBatch,
+    host_texts,
+)
+from tooldialect.gate import MemoryLedger, SignedLedger
+from tooldialect.gate import ledger as ledger_module
+
+CHAT, ANTHROPIC = OpenAIChatWire(), AnthropicWire()
+
+words = st.sampled_from(
+    [PREFIX, PREFIX + "x", PREFIX + "\U0010ffff", PREFIX[:-1], PREFIX[:-1] + ";", "[", "", " ", "a", "\u2603", "\ud800"]
+)
+junk = st.none() | st.integers() | st.booleans() | st.binary(max_size=3) | words | st.just(object())
+parts = st.recursive(
+    junk
+    | st.fixed_dictionaries(
+        {},
+        optional={
+            "type": st.sampled_from(["text", "tool_result", "image", "input_text", 7]),
+            "text": words | st.none() | st.integers(),
+            "content": words | st.none(),
+        },
+    ),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.fixed_dictionaries({"type": st.just("tool_result"), "content": inner})
+        | st.lists(inner, max_size=2).map(tuple)
+    ),
+    max_leaves=6,
+)
+rows = st.fixed_dictionaries(
+    {},
+    optional={"role": st.sampled_from(["user", "tool", "function", "assistant", "system", 7, None]), "content": parts},
+)
+odd_rows = rows | rows.map(lambda row: types.SimpleNamespace(**row)) | rows.map(types.MappingProxyType) | junk
+usual_rows = st.fixed_dictionaries({"role": st.sampled_from(["user", "tool", "assistant"]), "content": words})
+
+
+def outcome_of(read):
+    try:
+        return read()
+    except Exception as error:
+        return type(error)
+
+
+@pytest.mark.parametrize("wire", [CHAT, ANTHROPIC], ids=["openai", "anthropic"])
+@given(
+    messages=st.lists(usual_rows, max_size=8)
+    | st.lists(odd_rows, max_size=6)
+    | st.lists(usual_rows | odd_rows, max_size=8)
+)
+@example(messages=[{"role": "assistant"}, {"role": "tool", "content": PREFIX}])
+@example(messages=[{"role": "user", "content": ["x"]}, {"role": "user", "content": [PREFIX, {"text": PREFIX}]}])
+@example(
+    messages=[{"role": "user", "content": [{"type": "tool_result", "content": [{"type": "text", "text": PREFIX}]}]}]
+)
+def test_asking_for_texts_by_their_beginning_gives_what_reading_all_of_them_gives(wire, messages):
+    everything = outcome_of(lambda: [text for text in wire.host_texts(messages) if text.startswith(PREFIX)])
+    if isinstance(everything, type):
+        return
+    assert wire.host_texts(messages).starting_with(PREFIX) == everything
+    assert wire.host_texts({"messages": messages}).starting_with(PREFIX) == everything
+    assert wire.host_texts(iter(messages)).starting_with(PREFIX) == everything
+
+
+def test_texts_are_read_once_in_whichever_way():
+    messages = [{"role": "user", "content": PREFIX + str(number)} for number in range(4)]
+    texts = CHAT.host_texts(messages)
+    assert next(texts) == PREFIX + "0"
+    assert texts.starting_with(PREFIX) == [PREFIX + "1", PREFIX + "2", PREFIX + "3"]
+    assert list(texts) == []
+    texts = CHAT.host_texts(messages)
+    assert len(texts.starting_with(PREFIX)) == 4
+    assert list(texts) == texts.starting_with(PREFIX) == []
+    entries = host_texts(
+        [ChatMessage(role="user", content=PREFIX + "x"), ChatMessage(role="user", content=PREFIX + "y")]
+    )
+    assert next(entries) == PREFIX + "x"
+    with world()[0].run() as run:
+        run.refresh(entries)
+    assert list(entries) == []
+
+
+def test_what_a_hosts_own_generator_raises_comes_through():
+    def messages():
+        yield {"role": "user", "content": PREFIX}
+        raise KeyError("content")
+
+    with pytest.raises(KeyError), world()[0].run() as run:
+        run.refresh(CHAT.host_texts(messages()))
+
+
+# --- entries that are known already ---------------------------------------------------------------------------
+
+
+class Thawed(ChatMessage, frozen=False):
+    pass
+
+
+class ThawedResult(ToolResult, frozen=False):
+    pass
+
+
+def deliver(ledger, count=4):
+    gate, _ = world({f"t{number}": MAIL for number in range(count)}, ledger=ledger)
+    with gate.run() as run:
+        return gate, [delivered(run, f"t{number}") for number in range(count)]
+
+
+GATE, MARKED = deliver(MemoryLedger())
+
+
+def entry_of(text, shape):
+    if shape == "user":
+        return ChatMessage(role="user", content=text)
+    if shape == "thawed":
+        return Thawed(role="user", content=text)
+    if shape == "assistant":
+        return AssistantTurn(text=text, tool_calls=(ToolCall(id="c", name="n", arguments="{}"),))
+    if shape == "system":
+        return ChatMessage(role="system", content=text)
+    kind = ThawedResult if shape == "thawed result" else ToolResult
+    return ToolResultBatch(results=(ToolResult(tool_call_id="c", content="x"), kind(tool_call_id="c", content=text)))
+
+
+shapes = st.sampled_from(["user", "user", "results", "results", "assistant", "system", "thawed", "thawed result"])
+contents = st.sampled_from([*MARKED, MARKED[0] + " ", PREFIX + "fake]", "plain", ""])
+entries = st.builds(entry_of, contents, shapes)
+edits = st.one_of(
+    st.tuples(st.just("append"), st.lists(entries, max_size=3)),
+    st.tuples(st.just("replace"), st.integers(0, 20), entries),
+    st.tuples(st.just("drop"), st.integers(0, 20)),
+    st.tuples(st.just("swap"), st.integers(0, 20), st.integers(0, 20)),
+    st.tuples(st.just("insert"), st.integers(0, 20), entries),
+    st.tuples(st.just("rebuild")),
+    st.tuples(st.just("thaw"), st.integers(0, 20), contents),
+    st.tuples(st.just("nothing")),
+)
+
+
+def edit(history, change):
+    kind, *args = change
+    if kind == "append":
+        return history + args[0]
+    if kind == "rebuild":
+        return copy.deepcopy(history)
+    if not history or kind == "nothing":
+        return history
+    at = args[0] % len(history)
+    if kind == "replace":
+        history[at] = args[1]
+    elif kind == "drop":
+        del history[at]
+    elif kind == "swap":
+        other = args[1] % len(history)
+        history[at], history[other] = history[other], history[at]
+    elif kind == "insert":
+        history.insert(at, args[1])
+    elif isinstance(history[at], Thawed):
+        history[at].content = args[1]
+    elif isinstance(history[at], ToolResultBatch) and isinstance(history[at].results[1], ThawedResult):
+        history[at].results[1].content = args[1]
+    return history
+
+
+@given(st.lists(entries, max_size=8), st.lists(edits, max_size=12), st.booleans())
+@example([entry_of(MARKED[0], "user")], [("replace", 0, entry_of("plain", "user"))], True)
+@example([entry_of(MARKED[0], "user"), entry_of("x", "user")], [("drop", 0)], True)
+@example([entry_of("plain", "thawed")], [("thaw", 0, MARKED[1])], True)
+@example([entry_of("plain", "thawed result")], [("thaw", 0, MARKED[1])], True)
+@example([entry_of(MARKED[0], "thawed")], [("append", [entry_of("x", "user")]), ("thaw", 0, "plain")], True)
+@example([entry_of(text, "user") for text in (*MARKED, "a")], [("replace", 1, entry_of("plain", "user"))], True)
+@example([entry_of(text, "user") for text in (*MARKED, "a")], [("swap", 1, 3), ("drop", 1)], True)
+@example([entry_of(text, "user") for text in (*MARKED, "a")], [("replace", 2, entry_of("plain", "user"))], True)
+def test_a_rescan_that_reads_only_what_was_added_sees_what_a_full_scan_sees(history, changes, as_list):
+    with GATE.run() as run:
+        for change in [("nothing",), *changes]:
+            history = edit(history, change)
+            given_ = history if as_list else iter(history)
+            with GATE.run() as fresh:
+                assert run.refresh(host_texts(given_)) == fresh.refresh(list(host_texts(history)))
+
+
+def test_entries_of_the_last_rescan_stay_alive_so_that_no_other_takes_their_identity():
+    with GATE.run() as run:
+        history = [entry_of(MARKED[0], "user")]
+        run.refresh(host_texts(history))
+        for _ in range(200):
+            history[0] = entry_of("plain", "user")
+            assert run.refresh(host_texts(history)) == set()
+            history[0] = entry_of(MARKED[1], "user")
+            assert run.refresh(host_texts(history)) == {key("t1")}
+
+
+def test_a_ledgers_no_to_a_known_entry_is_asked_again():
+    ledger = MemoryLedger()
+    gate, _ = world(ledger=ledger)
+    elsewhere = delivered(world()[0].run())
+    history = [entry_of(elsewhere, "user")]
+    with gate.run() as run:
+        assert run.refresh(host_texts(history)) == set()
+        marker, _, payload = elsewhere.partition("]")
+        name, _, version = marker.rpartition(":mcp:")[2].partition("@")
+        ledger.issue(payload, {f"mcp:{name}": version})
+        assert run.refresh(host_texts(history)) == {key("send")}
+
+
+# --- the guard against regressions: operations, not time ------------------------------------------------------
+
+
+class CountedRow(dict):
+    """A row that counts how often it is asked for a field."""
+
+    reads = 0
+
+    def __getitem__(self, name):
+        type(self).reads += 1
+        return super().__getitem__(name)
+
+    def get(self, name, default=None):
+        type(self).reads += 1
+        return super().get(name, default)
+
+
+class CountedText(str):
+    """A text that counts how often its characters are asked for."""
+
+    __slots__ = ()
+    reads = 0
+
+    def __lt__(self, other):
+        type(self).reads += 1
+        return str.__lt__(self, other)
+
+    def startswith(self, *args):
+        type(self).reads += 1
+        return super().startswith(*args)
+
+    def __contains__(self, other):
+        raise AssertionError("searched")
+
+    def encode(self, *args):
+        raise AssertionError("encoded")
+
+
+class CountedLedger:
+    def __init__(self, inner):
+        self.inner, self.trips = inner, 0
+
+    def issue(self, payload, claims):
+        return self.inner.issue(payload, claims)
+
+    def verify(self, token, payload, claims):
+        self.trips += 1
+        return self.inner.verify(token, payload, claims)
+
+
+@pytest.fixture
+def hashed(monkeypatch):
+    """The sizes of what was hashed, in order."""
+    sizes = []
+    digest = ledger_module.xxhash.xxh3_64_hexdigest
+    monkeypatch.setattr(
+        ledger_module.xxhash, "xxh3_64_hexdigest", lambda given: sizes.append(len(given)) or digest(given)
+    )
+    return sizes
+
+
+def chat(texts):
+    return [CountedRow(role=("user", "assistant", "tool")[at % 3], content=text) for at, text in enumerate(texts)]
+
+
+def test_a_row_is_asked_for_its_role_and_its_text_once():
+    CountedRow.reads = CountedText.reads = 0
+    request = chat(CountedText("x" * 1000) for _ in range(3000))
+    with world()[0].run() as run:
+        run.refresh(CHAT.host_texts(request))
+    # Two of three rows are the host's: role and text of those, the role alone of the others.
+    assert CountedRow.reads == 3000 + 2000
+    assert CountedText.reads == 2000
+
+
+def test_rows_that_need_a_closer_look_do_not_slow_down_the_others():
+    CountedRow.reads = 0
+    request = chat(["x"] * 3000)
+    for at in range(0, 3000, 30):
+        request[at]["content"] = [{"type": "image_url", "image_url": {}}]
+    with world()[0].run() as run:
+        run.refresh(CHAT.host_texts(request))
+    assert CountedRow.reads <= 5000 + 100 * 4
+
+
+def test_a_plain_text_is_compared_once_and_never_searched_or_hashed(hashed):
+    CountedText.reads = 0
+    with world()[0].run() as run:
+        run.refresh([CountedText("x" * 5000) for _ in range(1000)])
+    assert CountedText.reads == 1000
+    assert hashed == []
+
+
+@pytest.mark.parametrize("make", [MemoryLedger, lambda: SignedLedger("s")], ids=["memory", "signed"])
+def test_only_marked_rows_are_hashed_and_only_the_first_time(make, hashed):
+    ledger = CountedLedger(make())
+    _, marked = deliver(ledger)
+    gate, _ = world(ledger=ledger)
+    texts = ["plain " * 100] * 1000 + marked + [PREFIX + "fake"] * 1000
+    hashed.clear()
+    with gate.run() as run:
+        run.refresh(texts)
+        first = sum(hashed)
+        assert first <= 2 * sum(map(len, marked))
+        assert ledger.trips == len(marked)
+        for _ in range(3):
+            # Parsed anew: equal texts in other objects.
+            run.refresh(CHAT.host_texts([{"role": "user", "content": text[:1] + text[1:]} for text in texts]))
+        assert sum(hashed) == first
+        assert ledger.trips == len(marked)
+
+
+def test_after_an_append_only_the_new_entries_are_read(monkeypatch):
+    read = []
+    plain = object.__getattribute__
+
+    def counting(self, name):
+        if name in ("content", "results"):
+            read.append(self)
+        return plain(self, name)
+
+    history = [entry_of(f"plain {number}", "user" if number % 2 else "results") for number in range(1000)]
+    history[500] = entry_of(MARKED[0], "user")
+    with GATE.run() as run:
+        run.refresh(host_texts(history))
+        for kind in (ChatMessage, ToolResult, ToolResultBatch):
+            monkeypatch.setattr(kind, "__getattribute__", counting)
+        for _ in range(20):
+            history += [entry_of("new", "user"), entry_of("new", "results")]
+            read.clear()
+            assert run.refresh(host_texts(history)) == {key("t0")}
+            assert len(read) <= 8
+        read.clear()
+        assert run.refresh(host_texts(history)) == {key("t0")}
+        assert read == []
+        history[3] = entry_of("other", "user")
+        assert run.refresh(host_texts(history)) == {key("t0")}
+        assert len(read) >= 1000
