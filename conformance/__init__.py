@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from .chapters import clauses
 from .clause import Clause, Violation
-from .harness import run_harness
+from .harness import harness_clauses, run_harness
 from .process import ProcessTarget
 from .run import ExpectationError, Result, run
 from .scene import HarnessDriver, Scene, SceneTool, Turn
 from .scripted_model import ModelServer, Said, ScriptedModel
-from .store_runs import run_counter, run_ledger
-from .stores import CounterDriver, LedgerDriver
+from .stores import CounterDriver, LedgerDriver, counter_clauses, ledger_clauses, run_counter, run_ledger
 from .target import Description, PythonTarget, Target, TargetError, load_target
 from .trial import PROFILES, Profile
 
@@ -47,6 +46,9 @@ __all__ = [
     "TurnCounterConformance",
     "Violation",
     "clauses",
+    "counter_clauses",
+    "harness_clauses",
+    "ledger_clauses",
     "load_target",
     "run",
     "run_counter",

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tooldialect.gate import TurnCounter
 
 from .clause import Chapter, require
-from .stores import THREADS, StoreTrial, answered, at_once, memory_kept
+from .store_trial import THREADS, StoreTrial, answered, at_once, memory_kept
 from .strategies import odd_text
 
 T = Chapter[StoreTrial[TurnCounter]]("T", "turn counter")

@@ -25,7 +25,7 @@ from .deliveries import (
     numbered,
     versions,
 )
-from .stores import THREADS, LedgerDriver, StoreTrial, answered, at_once, memory_kept
+from .store_trial import THREADS, LedgerDriver, StoreTrial, answered, at_once, memory_kept
 from .strategies import odd_text
 
 L = Chapter[StoreTrial[Ledger]]("L", "ledger")

@@ -69,9 +69,9 @@ def run(
     Raises ExpectationError before the first result where `select_only` or `expected_failures`
     names what does not exist.
     """
-    expected = dict(expected_failures or {})
-    from .chapters import clauses  # it lists the chapters of hosts and stores too, which are judged by means of this file
+    from .chapters import clauses  # it lists those of hosts and stores too, which stand on this file
 
+    expected = dict(expected_failures or {})
     everything = clauses("dialect")
     check_expectations(expected, [clause.id for clause in everything])
     chosen = select(select_only, everything)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from importlib.resources import files
 from typing import Any
 
@@ -50,4 +51,4 @@ def as_text(schema: dict[str, Any]) -> str:
 
 
 if __name__ == "__main__":
-    print(as_text(records_schema()), end="")
+    sys.stdout.write(as_text(records_schema()))

@@ -1,148 +1,73 @@
-"""What is tested of a store (a ledger or a turn counter), and how its clauses are run."""
+"""Ledgers and turn counters: their clauses, and running them. Knows no test framework and prints nothing."""
 
 from __future__ import annotations
 
-import gc
-import sys
-import threading
-import tracemalloc
-import zlib
-from abc import ABC, abstractmethod
-from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from collections.abc import Iterable, Iterator, Mapping
 
 from tooldialect.gate import Ledger, TurnCounter
 
-from .clause import Clause, Need
-from .run import Result, conclude
-from .target import Refused
-from .trial import Profile, Search
+from .clause import Chapter, Clause
+from .counters import T
+from .ledgers import L
+from .run import Result, check_expectations, select
+from .store_trial import CounterDriver, LedgerDriver, StoreDriver, StoreT, StoreTrial, judge_store
+from .trial import PROFILES, Profile
 
-_T = TypeVar("_T")
-StoreT = TypeVar("StoreT")
-
-THREADS = 8
-
-
-class StoreDriver(ABC, Generic[StoreT]):
-    """Makes stores to test. `capacity`: how much one that `make` returns remembers (a ledger:
-    deliveries; a counter: turns), None where that is not bounded by number; small is fast.
-    `lifetime`: seconds after which a counter forgets a turn that nobody wrote to."""
-
-    capacity: int | None = None
-    lifetime: float | None = None
-
-    @abstractmethod
-    def make(self) -> StoreT:
-        """A new store that shares nothing with those made before."""
-
-    def reopen(self, store: StoreT) -> StoreT | None:
-        """A second object on the same store, as another process opens it; None where there is no such thing."""
-        return None
-
-    def advance(self, seconds: float) -> None:
-        """Moves the stores' clock; only asked where there is a `lifetime`."""
-        raise NotImplementedError
-
-    def meets(self) -> frozenset[Need]:
-        """The needs of clauses that this driver meets."""
-        met: set[Need] = set()
-        if answered("reopening a store", lambda: self.reopen(self.make())) is not None:
-            met.add("reopen")
-        if self.lifetime is not None:
-            met.add("clock")
-        return frozenset(met)
+__all__ = [
+    "CounterDriver",
+    "LedgerDriver",
+    "StoreDriver",
+    "counter_clauses",
+    "judge_store",
+    "ledger_clauses",
+    "run_counter",
+    "run_ledger",
+]
 
 
-class LedgerDriver(StoreDriver[Ledger]):
-    """`stranger`: a ledger that must not vouch for ours, nor ours for its: by default another one that
-    `make` returns, so override it where those share a secret."""
-
-    def stranger(self) -> Ledger:
-        return self.make()
+def ledger_clauses() -> tuple[Clause[StoreTrial[Ledger]], ...]:
+    """Every clause that a ledger has to keep."""
+    return tuple(L)
 
 
-class CounterDriver(StoreDriver[TurnCounter]):
-    """Makes turn counters."""
+def counter_clauses() -> tuple[Clause[StoreTrial[TurnCounter]], ...]:
+    """Every clause that a turn counter has to keep."""
+    return tuple(T)
 
 
-class StoreTrial(Generic[StoreT]):
-    """One clause on one kind of store."""
-
-    def __init__(self, driver: StoreDriver[StoreT], clause_id: str, *, seed: int, profile: Profile) -> None:
-        self.driver, self.capacity = driver, driver.capacity
-        self.search = Search(seed ^ zlib.crc32(clause_id.encode()), profile)
-
-    def new(self) -> StoreT:
-        return answered("making a store", self.driver.make)
-
-    def reopened(self, store: StoreT) -> StoreT:
-        other = answered("reopening a store", lambda: self.driver.reopen(store))
-        assert other is not None
-        return other
-
-    def pass_time(self, lifetimes: float) -> None:
-        assert self.driver.lifetime is not None
-        self.driver.advance(self.driver.lifetime * lifetimes)
+def run_ledger(
+    driver: LedgerDriver,
+    *,
+    select_only: Iterable[str] = (),
+    expected_failures: Mapping[str, str] | None = None,
+    seed: int = 0,
+    profile: Profile = PROFILES["quick"],
+) -> Iterator[Result]:
+    """One result per selected clause of a ledger, as `run` does for dialects. Raises ExpectationError likewise."""
+    return _run(L, driver, select_only, expected_failures, seed, profile)
 
 
-def answered(request: str, ask: Callable[[], _T]) -> _T:
-    """What the store answers. Raises Refused where it raises, whatever it raises."""
-    try:
-        return ask()
-    except Exception as error:
-        raise Refused(request, type(error).__name__, str(error)) from error
+def run_counter(
+    driver: CounterDriver,
+    *,
+    select_only: Iterable[str] = (),
+    expected_failures: Mapping[str, str] | None = None,
+    seed: int = 0,
+    profile: Profile = PROFILES["quick"],
+) -> Iterator[Result]:
+    """One result per selected clause of a turn counter, as `run` does for dialects. Raises ExpectationError likewise."""
+    return _run(T, driver, select_only, expected_failures, seed, profile)
 
 
-def judge_store(
-    clause: Clause[Any], driver: StoreDriver[Any], expected: str | None = None, *, seed: int, profile: Profile
-) -> Result:
-    """One clause on one kind of store."""
-    trial = StoreTrial(driver, clause.id, seed=seed, profile=profile)
-    try:
-        met = driver.meets()
-    except Refused as refusal:
-        return Result(clause.id, "fail", str(refusal))
-    return conclude(clause, met, lambda: clause.check(trial), lambda: trial.search.example, expected)
-
-
-def at_once(work: Callable[[int], None]) -> None:
-    """`work(number)` in each of some threads, as interleaved as the interpreter can. Raises what one raised."""
-    start = threading.Barrier(THREADS)
-    failed: list[Exception] = []
-
-    def run(number: int) -> None:
-        start.wait()
-        try:
-            work(number)
-        except Exception as error:
-            failed.append(error)
-
-    before = sys.getswitchinterval()
-    sys.setswitchinterval(1e-6)
-    try:
-        threads = [threading.Thread(target=run, args=(number,)) for number in range(THREADS)]
-        for thread in threads:
-            thread.start()
-        for thread in threads:
-            thread.join()
-    finally:
-        sys.setswitchinterval(before)
-    if failed:
-        raise failed[0]
-
-
-def memory_kept(work: Callable[[], object]) -> int:
-    """Bytes of this process's memory that `work` leaves behind."""
-    gc.collect()
-    is_first = not tracemalloc.is_tracing()
-    if is_first:
-        tracemalloc.start()
-    try:
-        before = tracemalloc.get_traced_memory()[0]
-        work()
-        gc.collect()
-        return tracemalloc.get_traced_memory()[0] - before
-    finally:
-        if is_first:
-            tracemalloc.stop()
+def _run(
+    chapter: Chapter[StoreTrial[StoreT]],
+    driver: StoreDriver[StoreT],
+    select_only: Iterable[str],
+    expected_failures: Mapping[str, str] | None,
+    seed: int,
+    profile: Profile,
+) -> Iterator[Result]:
+    expected = dict(expected_failures or {})
+    check_expectations(expected, [clause.id for clause in chapter])
+    chosen = select(select_only, chapter)
+    return (judge_store(clause, driver, expected.get(clause.id), seed=seed, profile=profile) for clause in chosen)

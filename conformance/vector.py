@@ -98,7 +98,9 @@ def _check_parsed(expected: Mapping[str, Any], parsed: Any) -> None:
     calls = [call.model_dump(exclude_defaults=True) for call in parsed.calls]
     require(same_json(calls, expected["calls"]), f"the calls read are {calls}, not {expected['calls']}")
     got = [problem.model_dump() for problem in parsed.problems]
-    problems = [{key: problem[key] for key in wanted} for problem, wanted in zip(got, expected["problems"], strict=False)]
+    problems = [
+        {key: problem[key] for key in wanted} for problem, wanted in zip(got, expected["problems"], strict=False)
+    ]
     require(len(got) == len(expected["problems"]) and problems == expected["problems"], f"the problems are {got}")
     if "text" in expected:
         require_same(expected["text"], parsed.text, "the text differs")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from mutants import CONTROLS
 
+from mutants import CONTROLS
 from tooldialect.conformance import Profile, PythonTarget, clauses, run
 
 # Written inputs alone, so that the table does not hang on what is drawn.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reference_host as hosts
-from tooldialect.conformance import HarnessConformance, clauses, run_harness
+from tooldialect.conformance import HarnessConformance, harness_clauses, run_harness
 
 EVERYWHERE = [
     (dialect, wire)
@@ -97,7 +97,7 @@ def test_a_host_that_raises_fails_and_does_not_end_the_run():
             raise RuntimeError("no loop today")
 
     raised = results(Raises)
-    assert set(raised) == {clause.id for clause in clauses("harness")}
+    assert set(raised) == {clause.id for clause in harness_clauses()}
     assert raised["H1"].detail == "the host raised RuntimeError: no loop today"
 
 

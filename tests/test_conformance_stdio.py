@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from mutants import CONTROLS
 
+from mutants import CONTROLS
 from tooldialect.conformance import PROFILES, ProcessTarget, Profile, PythonTarget, clauses, run
 from tooldialect.conformance.trial import ProgramFault
 from tooldialect.dialects import NativeDialect, PFormatDialect, ToolOutcome, ToolSpec, XmlDialect
@@ -77,7 +77,22 @@ def test_the_minimal_drivers_keep_all_that_applies(command, started):
 def test_node_answers_inputs_that_nobody_wrote_down(started):
     """Drawn from a seed of this moment: a look-up table cannot know them."""
     draw = random.Random()
-    pieces = ["<call>", "</answers>", "< / CALL", "\u2028", "\ufeff", "\x1c", "\\", '"', "<", "é", "\U0001f600", "\n", " ", "x"]
+    pieces = [
+        "<call>",
+        "</answers>",
+        "< / CALL",
+        "\u2028",
+        "\ufeff",
+        "\x1c",
+        "\\",
+        '"',
+        "<",
+        "é",
+        "\U0001f600",
+        "\n",
+        " ",
+        "x",
+    ]
     node, python = started(NODE).make(), started(PYTHON).make()
     for _ in range(100):
         outcomes = [

@@ -7,12 +7,12 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
-from builtin_dialects import TARGETS
 from jsonschema import Draft202012Validator
-from mutants import CONTROLS
-from tool_response_dialect import ToolResponseDialect
 
 import tooldialect.conformance
+from builtin_dialects import TARGETS
+from mutants import CONTROLS
+from tool_response_dialect import ToolResponseDialect
 from tooldialect.conformance import ProcessTarget, PythonTarget, Violation, clauses
 from tooldialect.conformance.schemas import as_text, published, records_schema
 from tooldialect.conformance.vector import applies, check_vector, vectors
@@ -39,7 +39,9 @@ def test_the_dialects_keep_the_vectors_that_apply(name):
 
 
 def test_every_vector_applies_to_some_dialect():
-    assert [id for id, vector in BY_ID.items() if not any(applies(vector, t.describe()) for t in TARGETS.values())] == []
+    assert [
+        id for id, vector in BY_ID.items() if not any(applies(vector, t.describe()) for t in TARGETS.values())
+    ] == []
 
 
 def test_vectors_of_every_text_dialect_know_no_envelope():
