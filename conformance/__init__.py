@@ -13,20 +13,24 @@ from .process import ProcessTarget
 from .run import ExpectationError, Result, run
 from .scene import HarnessDriver, Scene, SceneTool, Turn
 from .scripted_model import ModelServer, Said, ScriptedModel
+from .stores import CounterDriver, LedgerDriver, counter_clauses, ledger_clauses, run_counter, run_ledger
 from .target import Description, PythonTarget, Target, TargetError, load_target
 from .trial import PROFILES, Profile
 
 if TYPE_CHECKING:
-    from .suite import DialectConformance, HarnessConformance
+    from .suite import DialectConformance, HarnessConformance, LedgerConformance, TurnCounterConformance
 
 __all__ = [
     "PROFILES",
     "Clause",
+    "CounterDriver",
     "Description",
     "DialectConformance",
     "ExpectationError",
     "HarnessConformance",
     "HarnessDriver",
+    "LedgerConformance",
+    "LedgerDriver",
     "ModelServer",
     "ProcessTarget",
     "Profile",
@@ -39,12 +43,17 @@ __all__ = [
     "Target",
     "TargetError",
     "Turn",
+    "TurnCounterConformance",
     "Violation",
     "clauses",
+    "counter_clauses",
     "harness_clauses",
+    "ledger_clauses",
     "load_target",
     "run",
+    "run_counter",
     "run_harness",
+    "run_ledger",
 ]
 
 _SUITES = frozenset(name for name in __all__ if name.endswith("Conformance"))

@@ -20,7 +20,7 @@ from tooldialect.dialects import (
 
 from .clause import Chapter, Violation, require, require_same
 from .entries import all_text
-from .strategies import any_text, hostile_text, json_values, words, written_hostile
+from .strategies import any_text, hostile_text, json_values, tag_pattern, words, written_hostile
 from .target import Subject, Unsayable
 from .trial import Trial
 
@@ -54,6 +54,11 @@ ANYTHING = ToolSpec(
     },
 )
 PING = ToolSpec(name="ping", description="Answers")
+OTHER = ToolSpec(
+    name="zap_gremlin",
+    description="Zaps",
+    parameters={"type": "object", "properties": {"force": {"type": "string"}}, "required": ["force"]},
+)
 TOOLS = (WEATHER, ANYTHING, PING)
 
 _PROSE = (
@@ -218,24 +223,43 @@ def _malformed(trial: Trial) -> None:
 
 @C.clause(
     "C6",
-    "The catalogue names every tool, what it does and what it takes.",
+    "The catalogue names every tool, what it does and what it takes; where there is none, tools are sent as specs.",
     reason="A model calls what it was told of.",
     prevents="A tool that exists and is never called, or called with made-up parameter names.",
-    needs=("text", "catalogue"),
+    needs=("catalogue",),
 )
 def _catalogue(trial: Trial) -> None:
+    about = trial.about
+    require(about.embeds_catalogue or about.sends_tool_specs, "the tools are neither in the prompt nor sent as specs")
+
     def check(tools: tuple[ToolSpec, ...]) -> None:
         block = trial.subject(tools).prompt_instructions(tools)
+        if not about.embeds_catalogue:
+            told = [tool.name for tool in tools if tool.name in block]
+            require(not told, f"the tools {told} are told twice: in the prompt and as specs", got=block)
+            return
         require(block.strip() != "", "the dialect has no protocol block for the prompt")
         for tool in tools:
             for wanted in (tool.name, tool.description, *tool.parameters.get("properties", {})):
                 require(wanted in block, f"{wanted!r} of the tool {tool.name!r} is not in the catalogue", got=block)
-        if "calls" in trial.about.meets() and trial.offers("parse_response"):
-            reader = trial.subject(tools)
-            for call in reader.parse_response(ModelResponse(text=block)).calls:
-                require(call.name in {tool.name for tool in tools}, f"the catalogue's example calls {call.name!r}, which is no tool")
+        if "calls" in about.meets() and trial.offers("parse_response"):
+            _require_examples(trial, tools, block)
 
-    trial.search.every([(WEATHER,), TOOLS, (ANYTHING, PING)], check)
+    trial.search.every([(WEATHER,), TOOLS, (ANYTHING, PING), (OTHER,), ()], check)
+
+
+def _require_examples(trial: Trial, tools: tuple[ToolSpec, ...], block: str) -> None:
+    """Calls that the block shows are calls of the tools it tells of; without tools it shows some all the same."""
+    if tools:
+        read = trial.subject(tools).parse_response(ModelResponse(text=block))
+        names = [call.name for call in read.calls] + [problem.name for problem in read.problems if problem.kind == "unknown_tool"]
+        strange = [name for name in names if name not in {tool.name for tool in tools}]
+        require(not strange, f"the catalogue's examples call {strange}, which are no tools", got=block)
+        return
+    with_tools = trial.subject((OTHER,))
+    if with_tools.parse_response(ModelResponse(text=with_tools.prompt_instructions((OTHER,)))).calls:
+        read = trial.subject().parse_response(ModelResponse(text=block))
+        require(read.calls or read.problems, "with tools the block shows how to call, without tools it does not", got=block)
 
 
 @C.clause(
@@ -269,6 +293,40 @@ def _shown_as_written(trial: Trial) -> None:
     calls = st.builds(ParsedToolCall, name=st.just("get_weather"), arguments=st.fixed_dictionaries({"location": words}))
     trial.search.any(st.lists(calls, min_size=1, max_size=3), check, [[call] for call in plain] + [plain])
     trial.search.every(["not json", '{"a": ', "[1, 2]", "12"], check_unreadable)
+
+
+@C.clause(
+    "C8",
+    "A call is spelled in the format the dialect declares, and what its arguments hold opens nothing in it.",
+    reason="A rendered call stands in the assistant's turn; chat templates and parsers read it there.",
+    prevents="An argument that ends its call or its turn, and a catalogue that teaches one format while another is written.",
+    needs=("text", "calls"),
+)
+def _spelled(trial: Trial) -> None:
+    subject = trial.subject(TOOLS)
+    tags, tokens = trial.about.protocol_tags, trial.about.control_tokens
+    live = tag_pattern(tags)
+
+    def spelled(text: str) -> str:
+        return subject.render_call(ParsedToolCall(name="get_weather", arguments={"location": text}))
+
+    plain = spelled("London")
+    quoted = '"London"' in plain.replace(" ", "")
+    require("London" in plain, "a plain argument cannot be read in the call", got=plain)
+    if trial.about.call_format in ("json", "slots"):
+        require(quoted == (trial.about.call_format == "json"), f"a call is not spelled as {trial.about.call_format}", got=plain)
+
+    def check(text: str) -> None:
+        try:
+            call = spelled(text)
+        except Unsayable:
+            return
+        want, got = len(live.findall(plain)), len(live.findall(call))
+        require(got == want, f"a call has {want} tags around a plain argument and {got} around this one", got=call)
+        alive = [token for token in tokens if token in call]
+        require(not alive, f"the control tokens {alive} are whole in a call", got=call)
+
+    trial.search.any(hostile_text(tags, tokens), check, [*written_hostile(tags), *tokens])
 
 
 def same_json(a: Any, b: Any, numbers: str = "exact") -> bool:

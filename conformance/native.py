@@ -69,6 +69,16 @@ def _untouched(trial: Trial) -> None:
     written.append([numbered([ToolOutcome.failed("fetch", "no such page"), ok(""), ok("  c\n")])])
     trial.search.any(st.lists(rounds(any_text), max_size=3), check, written)
 
+    def check_stored(history: list[TranscriptEntry]) -> None:
+        require_same_entries(history, trial.subject().replay(history), "a healthy history was changed")
+
+    # A host may store every result in a batch of its own.
+    two = [ok("one", call_id="a"), ok("two", call_id="b")]
+    apart: list[TranscriptEntry] = [_USER, call_turn(two), *map(_batch, two)]
+    three = numbered([ok("a"), ok("b"), ok("c")])
+    mixed = ToolResultBatch(results=(*_batch(three[1]).results, *_batch(three[2]).results))
+    trial.search.every([apart, [*apart, *apart], [_USER, _USER, *apart[1:], call_turn(three), _batch(three[0]), mixed]], check_stored)
+
 
 @N.clause(
     "N3",
@@ -212,6 +222,20 @@ def _which_result(trial: Trial) -> None:
         _require_answers(trial, late, [outcome.output for outcome in outcomes], "a real result beats one that a repair made up")
 
     trial.search.every([("alpha",), ("alpha", "beta"), ("a", "b", "c")], check)
+    trial.search.every(["", "0", "A result", "The call", "~", "\U0001f600"], lambda content: _require_real(trial, content))
+
+
+def _require_real(trial: Trial, content: str) -> None:
+    """Whatever a real result says, it is one; also for one of several calls that share an id."""
+    turn = call_turn([ok("", call_id="a")])
+    interrupted = trial.subject().replay([_USER, turn])
+    real = ToolResultBatch(results=(ToolResult(tool_call_id="a", name="read_file", content=content),))
+    _require_answers(trial, [*interrupted, real], [content], "a real result beats one that a repair made up")
+    _require_answers(trial, [_USER, turn, real, _batch(ok("second", call_id="a"))], [content], "of two results the first one counts")
+    shared = call_turn([ok("", call_id="a"), ok("", call_id="a"), ok("", call_id="a")])
+    replayed = trial.subject().replay([*trial.subject().replay([_USER, shared]), real])
+    got = [result.content for entry in replayed if isinstance(entry, ToolResultBatch) for result in entry.results]
+    require(len(got) == 3 and content in got, f"a late result of one of three calls with one id is lost; there stand {got}")
 
 
 def _require_answers(trial: Trial, history: Sequence[TranscriptEntry], want: list[str], rule: str) -> None:

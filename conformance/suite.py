@@ -22,6 +22,7 @@ from .harness import harness_clauses, judge_harness
 from .report import explain
 from .run import Result, check_expectations, judge
 from .scene import HarnessDriver
+from .stores import CounterDriver, LedgerDriver, counter_clauses, judge_store, ledger_clauses
 from .target import Capability, PythonTarget, Target
 from .trial import PROFILES
 
@@ -95,3 +96,29 @@ class HarnessConformance(_Conformance):
     @pytest.mark.parametrize("clause", harness_clauses(), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
         self._conclude(judge_harness(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)
+
+
+class LedgerConformance(_Conformance):
+    """Every clause of a ledger. `make_driver` is all an implementer writes."""
+
+    _clauses = ledger_clauses()
+
+    def make_driver(self) -> LedgerDriver:
+        raise NotImplementedError("return a LedgerDriver that makes your ledgers")
+
+    @pytest.mark.parametrize("clause", ledger_clauses(), ids=_by_id)
+    def test_clause(self, clause: Clause[Any]) -> None:
+        self._conclude(judge_store(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)
+
+
+class TurnCounterConformance(_Conformance):
+    """Every clause of a turn counter. `make_driver` is all an implementer writes."""
+
+    _clauses = counter_clauses()
+
+    def make_driver(self) -> CounterDriver:
+        raise NotImplementedError("return a CounterDriver that makes your counters")
+
+    @pytest.mark.parametrize("clause", counter_clauses(), ids=_by_id)
+    def test_clause(self, clause: Clause[Any]) -> None:
+        self._conclude(judge_store(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)

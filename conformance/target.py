@@ -12,7 +12,10 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
+from pydantic import StrictBool
+
 from tooldialect.dialects import (
+    CallFormat,
     ModelResponse,
     ParsedResponse,
     ParsedToolCall,
@@ -48,7 +51,8 @@ class Description(Record):
 
     `protocol_tags`: every tag name its envelope writes or its parser reads. `control_tokens`:
     exact strings it breaks in bodies. `capabilities`: what it answers beside `format_results`.
-    `numbers`: `double` where its JSON cannot tell 1 from 1.0.
+    `numbers`: `double` where its JSON cannot tell 1 from 1.0. `call_format`, `embeds_catalogue` and
+    `sends_tool_specs`: as `ToolDialect` has them.
     """
 
     name: Text
@@ -57,6 +61,9 @@ class Description(Record):
     control_tokens: tuple[Text, ...] = ()
     capabilities: tuple[Capability, ...] = ()
     numbers: Literal["exact", "double"] = "exact"
+    call_format: CallFormat | None = None
+    embeds_catalogue: StrictBool = True
+    sends_tool_specs: StrictBool = False
 
     def meets(self) -> frozenset[Need]:
         """The needs of clauses that this dialect meets."""
@@ -254,10 +261,13 @@ def _describe(dialect: ToolDialect, reader: Reader | None, without: Collection[C
         protocol_tags=tuple(dialect.protocol_tags),
         control_tokens=tuple(getattr(dialect, "control_tokens", ())),
         capabilities=tuple(name for name in offered if name not in without),
+        call_format=dialect.call_format,
+        embeds_catalogue=dialect.embeds_catalogue,
+        sends_tool_specs=dialect.sends_tool_specs,
     )
 
 
-_OF_TEXT = ("render_call", "prompt_instructions")
+_OF_TEXT = ("render_call",)
 
 
 def _offers(probe: Callable[[], object]) -> bool:

@@ -92,7 +92,7 @@ def _block(block: Any) -> _Block:
     inner = _field(block, "resource")
     about = block if inner is _ABSENT else inner
     details = [_field(about, "uri"), _field(about, "name"), _field(about, "mimeType", "mime_type")]
-    words = [str(detail) for detail in details if detail is not _ABSENT and detail is not None]
+    words = [_words(detail) for detail in details if detail is not _ABSENT and detail is not None]
     label = kind if isinstance(kind, str) else type(block).__name__
     attachment = _attachment(block)
     state = "not shown" if attachment is None else "attached"

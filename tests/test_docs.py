@@ -72,7 +72,7 @@ def run_console(text: str) -> None:
 
 
 @pytest.mark.parametrize("section", SECTIONS, ids=lambda section: section.title)
-def test_the_readme_is_true(section, tmp_path, monkeypatch, capsys):
+def test_the_readme_is_true(section, tmp_path, monkeypatch, capfd):
     monkeypatch.chdir(tmp_path)
     namespace = {"__name__": "readme"}
     printed = ""
@@ -85,7 +85,7 @@ def test_the_readme_is_true(section, tmp_path, monkeypatch, capsys):
         if language == "python":
             # Padded, so that a traceback shows the README's own line numbers.
             exec(compile("\n" * (line - 1) + text, str(README), "exec"), namespace)
-            printed = capsys.readouterr().out
+            printed = capfd.readouterr().out
         elif language == "console":
             run_console(text)
     assert not printed, "what the last block prints is not shown"

@@ -159,3 +159,19 @@ def test_a_bare_string_as_content_and_missing_content_are_read():
 def test_any_structured_value_gives_strict_json(value):
     outcome = outcome_from_mcp({"content": [], "structuredContent": {"v": value}}, "t")
     assert set(json.loads(outcome.output, parse_constant=refuse)) == {"v"}
+
+
+def nested(levels: int) -> list:
+    value: list = []
+    for _ in range(levels):
+        value = [value]
+    return value
+
+
+@pytest.mark.parametrize("key", ["uri", "name", "mimeType"])
+@pytest.mark.parametrize("value", [10**5000, nested(100_000)], ids=["long integer", "deep list"])
+@pytest.mark.parametrize("inside", [False, True])
+def test_a_detail_that_has_no_words_is_named_by_its_type(key, value, inside):
+    block = {"type": "resource", "resource": {key: value}} if inside else {"type": "resource_link", key: value}
+    output = outcome_from_mcp({"content": [block]}, "t").output
+    assert output == f"[{block['type']} block, not shown: <{type(value).__name__}>]"

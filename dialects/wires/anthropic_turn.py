@@ -19,7 +19,8 @@ Block = dict[str, Any]
 
 
 def _said(block: Block) -> str | None:
-    return str(block.get("text", "")) if block.get("type") == "text" else None
+    text = block.get("text")
+    return text if block.get("type") == "text" and isinstance(text, str) else None
 
 
 def _called(block: Block) -> tuple[str | None, str] | None:

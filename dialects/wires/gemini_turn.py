@@ -98,7 +98,8 @@ SPELLING = PartSpelling(
     said=said,
     called=_called,
     without_arguments=_without_arguments,
-    is_part=bool,
+    # A part is one thing: of two, the one that is refused would take the other with it.
+    is_part=lambda part: bool(part) and not ("text" in part and call_of(part) is not None),
 )
 
 
@@ -130,7 +131,7 @@ def _acceptable(parts: list[Part]) -> list[Part]:
     """Without blank texts and parts that only sign, which Vertex refuses (a signature that is
     not on a call is not checked); a turn of thoughts alone leads to nothing and goes."""
     sent = [part for part in parts if _says_something(part)]
-    return sent if any(part.get("thought") is not True for part in sent) else []
+    return sent if any(part.get("thought") is not True or call_of(part) is not None for part in sent) else []
 
 
 def _says_something(part: Part) -> bool:

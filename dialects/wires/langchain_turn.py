@@ -100,6 +100,7 @@ def _content(cycle: Cycle, blocks: Any) -> str | list[Any]:
     text = "" if turn.text is None or is_blank(turn.text) else str(turn.text)
     if not isinstance(blocks, list):
         return text
+    blocks = [block for block in blocks if _is_sound(block)]
     kept: list[Any] = [block for block in blocks if not _is_blank_text(block)]
     made = [(call.id, wire_name(call.name)) for call in turn.tool_calls]
     named = [
@@ -124,6 +125,10 @@ def _kept(turn: AssistantTurn) -> Message:
     """What this wire read. A transcript that others can write may hold anything."""
     kept = (turn.metadata or {}).get(NAMESPACE)
     return kept if isinstance(kept, dict) else {}
+
+
+def _is_sound(block: Any) -> bool:
+    return isinstance(block, str) or (isinstance(block, dict) and isinstance(block.get("type"), str))
 
 
 def _is_text(block: Any) -> bool:

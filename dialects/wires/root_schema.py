@@ -8,6 +8,8 @@ every property; a gate goes on checking the schema as it was published.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import reduce
+from operator import and_
 from typing import Any, TypeAlias
 
 from ..schema_refs import resolve, subschemas
@@ -18,6 +20,7 @@ Schema: TypeAlias = dict[str, Any]
 _COMBINED = ("allOf", "anyOf", "oneOf")
 _REFUSED_AT_ROOT = (*_COMBINED, "enum", "const", "not", "$ref", "$dynamicRef")
 _NAMED = ("properties", "patternProperties")
+_MOST_NEEDS = 1 << 26
 
 
 def object_root(schema: Schema) -> Schema:
@@ -48,7 +51,7 @@ def _draw_up(schema: Schema, root: Schema) -> None:
         if named:
             root[keyword] = {name: _merged(found) for name, found in named.items()}
     root.pop("required", None)
-    if required := _required(schema):
+    if required := _required(schema, reached):
         root["required"] = sorted(required)
     moved = {key: schema[key] for key in _REFUSED_AT_ROOT if key in schema}
     aimed = [part for part in subschemas(root) if _aims_at(part.get("$ref"), moved)]
@@ -87,24 +90,45 @@ def _reached(schema: Schema) -> list[tuple[Schema, bool]]:
     return reached
 
 
-def _required(schema: Schema) -> set[str]:
-    """The names that every reading of the schema requires; a circle of references adds none."""
-    needs: dict[int, set[str]] = {}
+def _required(schema: Schema, reached: list[tuple[Schema, bool]]) -> set[str]:
+    """The names that every reading of the schema requires; a circle of references adds none.
+
+    Which names each part requires can be its number of parts times that of names: past
+    `_MOST_NEEDS`, only what always applies is asked.
+    """
+    parts = {id(part) for part, _ in reached}
+    bits: dict[str, int] = {}
+    for part, _ in reached:
+        for name in part.get("required", ()):
+            bits.setdefault(name, 1 << len(bits))
+    if len(parts) * len(bits) > _MOST_NEEDS:
+        return {name for part, always in reached if always for name in part.get("required", ())}
+    needs = _needs(schema, bits)
+    return {name for name, bit in bits.items() if needs & bit}
+
+
+def _needs(schema: Schema, bits: dict[str, int]) -> int:
+    """The required names as a set of bits: sets of strings take a thousand times as much."""
+    needs: dict[int, int] = {}
     pending: list[tuple[Any, bool]] = [(schema, False)]
     while pending:
         part, inner_known = pending.pop()
         if not isinstance(part, dict) or (id(part) in needs and not inner_known):
             continue
         if not inner_known:
-            needs[id(part)] = set()
+            needs[id(part)] = 0
             pending.append((part, True))
             pending.extend((branch, False) for branch in _always(schema, part))
             pending.extend((branch, False) for choices in _choices(part) for branch in choices)
             continue
-        names = needs[id(part)]
-        names.update(part.get("required", ()))
-        names.update(*(needs.get(id(branch), ()) for branch in _always(schema, part)))
-        names.update(*(set.intersection(*(needs.get(id(b), set()) for b in choices)) for choices in _choices(part)))
+        names = 0
+        for name in part.get("required", ()):
+            names |= bits[name]
+        for branch in _always(schema, part):
+            names |= needs.get(id(branch), 0)
+        for choices in _choices(part):
+            names |= reduce(and_, (needs.get(id(branch), 0) for branch in choices))
+        needs[id(part)] = names
     return needs[id(schema)]
 
 

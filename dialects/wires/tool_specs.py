@@ -15,10 +15,10 @@ from typing import Any
 
 import jsonschema_rs
 
-from ..schema_refs import resolve, subschemas
 from ..text import canonical_json
 from ..transcript import ToolSpec
 from .older_drafts import modernise
+from .references import drop_bad_references
 from .root_schema import object_root
 
 _LOG = logging.getLogger("tooldialect.dialects")
@@ -94,7 +94,7 @@ def _prepare_schema(canonical: str) -> tuple[str | None, tuple[str, ...]]:
         fault = _fault(schema)
     if fault:
         return None, (f"its schema is no JSON Schema: {fault}",)
-    details = _drop_dangling(schema)
+    details = drop_bad_references(schema, _fault)
     try:
         root = object_root(schema)
     except ValueError as error:
@@ -102,25 +102,13 @@ def _prepare_schema(canonical: str) -> tuple[str | None, tuple[str, ...]]:
     return canonical_json(root), tuple(details)
 
 
-def _fault(schema: dict[str, Any]) -> str | None:
+def _fault(schema: Any) -> str | None:
     """Why the schema is none by the current draft, whatever `$schema` says: providers judge so,
     and an unknown one would be fetched from the network."""
     try:
-        jsonschema_rs.meta.validate({key: value for key, value in schema.items() if key != "$schema"})
+        if isinstance(schema, dict):
+            schema = {key: value for key, value in schema.items() if key != "$schema"}
+        jsonschema_rs.meta.validate(schema)
     except jsonschema_rs.ValidationError as error:
         return str(error).splitlines()[0]
     return None
-
-
-def _drop_dangling(schema: dict[str, Any]) -> list[str]:
-    """Removes references that lead nowhere: what they said is unknown, the rest still holds."""
-    parts = list(subschemas(schema))
-    if any(key in part for part in parts for key in ("$id", "$anchor", "$dynamicAnchor", "id")):
-        return []
-    details = []
-    for part in parts:
-        reference = part.get("$ref")
-        if isinstance(reference, str) and resolve(schema, reference) is None:
-            del part["$ref"]
-            details.append(f"its schema refers to {reference!r}, which is not in it")
-    return sorted(details)

@@ -77,10 +77,17 @@ def each_marked(change):
     return lambda entries, _: [changed(e, change(text(e))) if is_marked(e) else e for e in entries]
 
 
+class EachBatchTheSame:
+    """Every batch of a text dialect goes through `_batch`, rounds without a marked outcome too."""
+
+    def format_results(self, outcomes):
+        return self._split_results(list(outcomes))
+
+
 def framed(base, change):
     """`base`, whose batches go through `change(text)`, fresh and in replay."""
 
-    class Framed(base):
+    class Framed(EachBatchTheSame, base):
         def _batch(self, *args):
             batch = super()._batch(*args)
             return changed(batch, change(batch.content))

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import re
 
 from tooldialect.dialects import (
@@ -146,6 +147,31 @@ class ReplaysUnreadableAsEmpty(PFormatDialect):
         )
 
 
+class EscapesNothing(XmlDialect):
+    """Arguments as plain JSON, whatever they hold."""
+
+    def render_call(self, call):
+        return "<tool_call>\n" + json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False) + "\n</tool_call>"
+
+
+class EscapesItself(XmlDialect):
+    def render_call(self, call):
+        text = json.dumps({"name": call.name, "arguments": call.arguments}).replace("<", "\\u003c")
+        return f"<tool_call>\n{text}\n</tool_call>"
+
+
+class WritesJson(PFormatDialect):
+    """Teaches slots and writes JSON."""
+
+    def render_call(self, call):
+        return XmlDialect().render_call(call)
+
+
+class TellsTwice(NativeDialect):
+    def prompt_instructions(self, tools):
+        return XmlDialect().prompt_instructions(tools)
+
+
 def text_of_numbers(value):
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
@@ -185,6 +211,9 @@ CONTROLS = [
     Control("tells no descriptions", "C6", SkipsDescriptions, XmlDialect),
     Control("tells of some tools only", "C6", SkipsLast, PFormatDialect),
     Control("tells no parameters", "C6", SkipsParameters, XmlDialect),
+    Control("tells natively sent tools in the prompt too", "C6", TellsTwice, NativeDialect),
+    Control("leaves tags in arguments", "C8", EscapesNothing, EscapesItself),
+    Control("teaches slots and writes JSON", "C8", WritesJson, PFormatDialect),
     Control("replays turns without their calls", "C7", ReplaysWithoutCalls, XmlDialect, "F6"),
     Control("replays calls in another spelling", "C7", replayed(XmlDialect, other_spelling), replayed(XmlDialect, lambda es, _: es)),
     Control("replays unreadable arguments as none", "C7", ReplaysUnreadableAsEmpty, PFormatDialect),

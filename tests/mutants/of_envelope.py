@@ -7,12 +7,12 @@ from builtin_dialects import read_results
 
 from tooldialect.dialects import ModelResponse, PFormatDialect, ToolOutcome, XmlDialect
 
-from .control import Control, parsed
+from .control import Control, EachBatchTheSame, parsed
 
 TAG = r"(?:tool_result|tool_call)"
 
 
-class OwnEnvelope(XmlDialect):
+class OwnEnvelope(EachBatchTheSame, XmlDialect):
     """XmlDialect whose bodies and heads a control renders itself, to get them wrong in one way."""
 
     body = staticmethod(lambda value: BREAKS_ALL(value))

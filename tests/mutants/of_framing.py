@@ -4,7 +4,7 @@ from itertools import count
 
 from tooldialect.dialects import AssistantTurn, ChatMessage, NativeDialect, PFormatDialect, ToolResultBatch, XmlDialect
 
-from .control import Control, changed, framed, is_marked, replayed, results
+from .control import Control, EachBatchTheSame, changed, framed, is_marked, replayed, results
 
 BANNER = "[Tool results]\n"
 
@@ -26,7 +26,7 @@ def marked_last(outcomes):
 def batches(base, change):
     """`base`, whose batches hold other results than they were given."""
 
-    class Batches(base):
+    class Batches(EachBatchTheSame, base):
         def _batch(self, results, *rest):
             return super()._batch(change(list(results)), *rest)
 

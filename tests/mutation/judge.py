@@ -17,7 +17,7 @@ def main() -> int:
 
     from tooldialect.conformance import Profile, run
 
-    profile = Profile("mutation", examples=20, megabyte=1 << 18, shrink=False)
+    profile = Profile("mutation", examples=5, megabyte=1 << 16, shrink=False)
     for name, target in TARGETS.items():
         for result in run(target, profile=profile):
             if result.status == "fail":
