@@ -7,6 +7,7 @@ are ordinary characters of JSON strings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
@@ -16,9 +17,6 @@ from .text import compact_json, read_json
 from .transcript import DiscriminatedEntry, Record, ToolOutcome, TranscriptEntry
 
 T = TypeVar("T")
-
-_ENTRY: TypeAdapter[TranscriptEntry] = TypeAdapter(DiscriminatedEntry)
-_OUTCOME = TypeAdapter(ToolOutcome)
 
 
 def dump_transcript(entries: Iterable[TranscriptEntry]) -> str:
@@ -35,7 +33,7 @@ def load_transcript(text: str, trusted: bool = True) -> list[TranscriptEntry]:
     that no request can carry.
     """
     return [
-        _validate(_ENTRY, value if trusted else _without_flags(value), f"line {number}", number)
+        _validate(_entry(), value if trusted else _without_flags(value), f"line {number}", number)
         for number, value in _values(text)
     ]
 
@@ -47,8 +45,8 @@ def load_outcomes(text: str) -> list[ToolOutcome]:
     """
     if text.lstrip(" \t\r\n").startswith("["):
         values = _read(text, "the array", None)
-        return [_validate(_OUTCOME, value, f"item {index}", None) for index, value in enumerate(values, 1)]
-    return [_validate(_OUTCOME, value, f"line {number}", number) for number, value in _values(text)]
+        return [_validate(_outcome(), value, f"item {index}", None) for index, value in enumerate(values, 1)]
+    return [_validate(_outcome(), value, f"line {number}", number) for number, value in _values(text)]
 
 
 def _as_object(record: Record) -> dict[str, Any]:
@@ -84,6 +82,17 @@ def _read(text: str, where: str, line: int | None) -> Any:
         return read_json(text)
     except ValueError as error:
         raise TranscriptError(f"{where} is not JSON: {error}", line=line) from None
+
+
+# Built when they are first needed: most processes that import this read no transcript.
+@cache
+def _entry() -> TypeAdapter[TranscriptEntry]:
+    return TypeAdapter(DiscriminatedEntry)
+
+
+@cache
+def _outcome() -> TypeAdapter[ToolOutcome]:
+    return TypeAdapter(ToolOutcome)
 
 
 def _validate(adapter: TypeAdapter[T], value: Any, where: str, line: int | None) -> T:

@@ -68,6 +68,9 @@ class TextDialect(ToolDialect):
     def format_results(self, outcomes: Iterable[ToolOutcome]) -> list[TranscriptEntry]:
         """Batches and marked outcomes as `user` messages, the latter flagged; a batch has its outcomes' attachments."""
         outcomes = list(outcomes)
+        if type(self)._batch is not TextDialect._batch:  # noqa: SLF001  # its own class
+            # A subclass that frames batches its own way frames these too.
+            return self._split_results(outcomes)
         parts: list[str] = []
         add, render_body, changed = parts.append, self._render_body, self._changed
         for fields in map(_FIELDS, outcomes):
