@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from .errors import VerbatimError
-from .text import RepairedText, clean_json, clean_text
+from .text import MAX_FIELD_DEPTH, RepairedText, clean_json, clean_text
 
 
 def _text(value: Any) -> str:
@@ -39,7 +39,7 @@ def _text(value: Any) -> str:
 def _json_object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"a JSON object is wanted, not {type(value).__name__}")
-    cleaned: dict[str, Any] = clean_json(value)
+    cleaned: dict[str, Any] = clean_json(value, max_depth=MAX_FIELD_DEPTH)
     return cleaned
 
 

@@ -215,7 +215,7 @@ def test_a_tool_without_parameters_has_no_slots():
 
 
 def test_a_value_nested_too_deep_is_a_problem():
-    deep = "[" * 299 + "\\]" * 299
+    deep = "[" * 249 + "\\]" * 249
     assert len(read(f"<tool_call>kinds[0|{deep}]</tool_call>").calls) == 1
     (problem,) = read(f"<tool_call>kinds[0|[{deep}\\]]</tool_call>").problems
     assert (problem.kind, problem.name) == ("malformed", "kinds")
