@@ -25,7 +25,7 @@ MAX_FIELD_DEPTH = 250
 # Of a part that is yet to be wrapped, a few levels deep, in what such a field holds.
 MAX_PART_DEPTH = 240
 # What some readers take for the end of a line, and JSON leaves in strings as it is.
-_LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
+LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
 
 
 class RepairedText(str):
@@ -123,7 +123,7 @@ def single_line_json(value: Any) -> str:
     """The same, in which nothing ends a line, whatever the reader takes for that
     (`str.splitlines`: U+0085, U+2028 and U+2029 too; JSON escapes the rest)."""
     text = compact_json(value)
-    return text if text.isascii() else text.translate(_LINE_ENDS)
+    return text if text.isascii() else text.translate(LINE_ENDS)
 
 
 def canonical_json(value: Any) -> str:

@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..tags import CATALOGUE_TAG, CONTROL_TOKENS, PROTOCOL_TAGS, THINK_TAGS
-from ..text import MAX_FIELD_DEPTH, clean_json, compact_json
+from ..tags import CATALOGUE_TAG, CONTROL_TOKENS, PROTOCOL_TAGS
+from ..text import MAX_FIELD_DEPTH, clean_json, compact_json, single_line_json
 from ..transcript import ToolSpec
 from .json_form import JSON_LESS_THAN
 from .names import quoted
@@ -28,9 +28,7 @@ _SPECIAL = re.compile(r"[|\]\\]")
 _LONGEST_NUMBER = 6
 # More than is quoted.
 _LONGEST_SHOWN = 200
-_TAG_NAMES = frozenset(
-    {*PROTOCOL_TAGS, *THINK_TAGS, CATALOGUE_TAG, *(token.strip("<>").lower() for token in CONTROL_TOKENS)}
-)
+_TAG_NAMES = frozenset({*PROTOCOL_TAGS, CATALOGUE_TAG, *(token.strip("<>").lower() for token in CONTROL_TOKENS)})
 
 
 class SlotForm:
@@ -125,4 +123,4 @@ def shown_parameter(parameter: str) -> str:
     """A parameter's name as a signature and the catalogue show it: in quotes where `<name>` would not be plain."""
     if _PLAIN_PARAMETER.fullmatch(parameter) and parameter.lower() not in _TAG_NAMES:
         return parameter
-    return compact_json(parameter).replace("<", JSON_LESS_THAN)
+    return single_line_json(parameter).replace("<", JSON_LESS_THAN)
