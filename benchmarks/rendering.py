@@ -91,7 +91,7 @@ class Dialect(TextDialect):
     def render_call(self, call: Any) -> str:
         return ""
 
-    def _render_raw_call(self, name: str, raw_arguments: str) -> str:
+    def render_raw_call(self, name: str, raw_arguments: str) -> str:
         return ""
 
     def prompt_instructions(self, tools: Any) -> str:

@@ -45,7 +45,7 @@ class TaggedCallDialect(TextDialect):
     def _write_json(self, call: ParsedToolCall) -> str:
         return write_json_call(call.name, call.arguments, self._neutralise_call)
 
-    def _render_raw_call(self, name: str, raw_arguments: str) -> str:
+    def render_raw_call(self, name: str, raw_arguments: str) -> str:
         return in_tag(write_json_call(name, raw_arguments, self._neutralise_call))
 
     def _neutralise_call(self, call: str) -> str:

@@ -24,6 +24,7 @@ MAX_DEPTH = 300
 MAX_FIELD_DEPTH = 250
 # Of a part that is yet to be wrapped, a few levels deep, in what such a field holds.
 MAX_PART_DEPTH = 240
+_SHOWN_PATH = 40
 # What some readers take for the end of a line, and JSON leaves in strings as it is.
 LINE_ENDS = str.maketrans({end: f"\\u{ord(end):04x}" for end in "\x85\u2028\u2029"})
 
@@ -80,7 +81,8 @@ def _clean(value: Any, where: str, max_depth: int, left: int) -> Any:
             raise ValueError(f"{where}: {value!r} is not JSON; send null or a string instead")
         return float(value)
     if not left:
-        raise ValueError(f"{where}: nested deeper than {max_depth} levels")
+        # The end of so long a path helps nobody.
+        raise ValueError(f"{where[:_SHOWN_PATH]}…: nested deeper than {max_depth} levels")
     if isinstance(value, dict):
         cleaned = {}
         for key, item in value.items():

@@ -289,7 +289,7 @@ def test_a_dialect_reads_the_examples_of_its_own_prompt(dialect, tools, called):
 
 def test_examples_fit_the_schemas_of_the_tools():
     (call, _) = read(XmlDialect(), XmlDialect().prompt_instructions([EVERY_KIND, PING])).calls
-    assert call.arguments == {"b": "</think>", "a": {}, "n": 5, "f": 2, "c": None}
+    assert call.arguments == {"b": 1, "a": {}, "n": 5, "f": 2, "c": None}
 
 
 @both

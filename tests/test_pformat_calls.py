@@ -333,7 +333,7 @@ class TestCallsThatBreakOff:
 
 
 def test_arguments_that_cannot_be_read_are_shown_raw_in_the_tag():
-    assert SLOTS._render_raw_call("w", "[oops") == '<tool_call>\n{"name": "w", "arguments": [oops}\n</tool_call>'
+    assert SLOTS.render_raw_call("w", "[oops") == '<tool_call>\n{"name": "w", "arguments": [oops}\n</tool_call>'
 
 
 def test_the_dialect_is_named():

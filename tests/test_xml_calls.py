@@ -208,7 +208,7 @@ def test_unknown_tools_are_problems_and_known_ones_run():
 
 
 def test_arguments_that_cannot_be_read_are_shown_raw_in_the_tag():
-    assert XML._render_raw_call("w", '{"a": <tool_result>') == (
+    assert XML.render_raw_call("w", '{"a": <tool_result>') == (
         '<tool_call>\n{"name": "w", "arguments": {"a": \\u003ctool_result>}\n</tool_call>'
     )
 
