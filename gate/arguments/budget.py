@@ -18,11 +18,11 @@ from .size import Size, measure
 ENGINE_PAIRS = 8_000_000
 # No part may take more of what is left, so that one bomb does not starve its neighbours.
 _LARGEST_SHARE = 0.5
-# Pairs this module may count for one check, some 2 million a second.
-COUNTED_PAIRS = 40_000
+# Pairs this module may count for one check, some half a million a second.
+COUNTED_PAIRS = 20_000
 # Values that may be measured for one check, once for every level that is taken apart; a
 # container counts as many.
-MEASURED_VALUES = 4_000_000
+MEASURED_VALUES = 2_500_000
 _CONTAINER = 20
 
 
@@ -68,6 +68,9 @@ class Budget:
             cost = node.weight * size.units + compared
             if cost <= self.engine:
                 return cost
+        # More values than can be counted: parts of it may still be.
+        if size is not None and size.values > self.count:
+            return math.inf
         return self._counted(node, value) + compared
 
     def _counted(self, start: Node, value: Any) -> float:
