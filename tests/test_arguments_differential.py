@@ -107,7 +107,7 @@ def compare(schema: dict[str, Any], arguments: dict[str, Any]) -> bool:
     return found.complete
 
 
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=40)
 @given(contracts(), ARGUMENTS)
 def test_the_verdict_is_that_of_another_validator(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     compare(schema, arguments)

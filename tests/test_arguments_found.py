@@ -179,7 +179,8 @@ def test_a_value_that_fails_when_it_is_read_raises_nothing(caplog: pytest.LogCap
         assert found.arguments is arguments
         assert found.violations == (Violation("/b", "missing"),)
         assert not found.complete
-    assert "SECRET" not in caplog.text and "RuntimeError" in caplog.text
+    assert "SECRET" not in caplog.text
+    assert "RuntimeError" in caplog.text
 
 
 def test_names_that_only_a_lost_condition_lists_are_known() -> None:

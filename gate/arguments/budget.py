@@ -22,7 +22,7 @@ _LARGEST_SHARE = 0.5
 COUNTED_PAIRS = 20_000
 # Values that may be measured for one check, once for every level that is taken apart; a
 # container counts as many.
-MEASURED_VALUES = 2_500_000
+MEASURED_VALUES = 4_000_000
 _CONTAINER = 20
 
 
