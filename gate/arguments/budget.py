@@ -33,6 +33,7 @@ class Budget:
     engine: float = ENGINE_PAIRS
     count: int = COUNTED_PAIRS
     measured: int = MEASURED_VALUES
+    _last: tuple[Any, Size | None] | None = None
     _known: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def affords(self, node: Node, value: Any, size: Size | None = None) -> bool:
@@ -43,9 +44,13 @@ class Budget:
 
     def size(self, value: Any) -> Size | None:
         """The size of a value, None where there is nothing left to measure it with."""
+        # Many nodes in a row ask about one value.
+        if self._last is not None and self._last[0] is value:
+            return self._last[1]
         if self.measured < 0:
             return None
         size = measure(value)
+        self._last = (value, size)
         self.measured -= MEASURED_VALUES if size is None else size.values + _CONTAINER * size.containers
         return size
 
