@@ -116,7 +116,7 @@ def every_table() -> str:
     from .harness import harness_clauses
     from .stores import counter_clauses, ledger_clauses
 
-    parts = {
+    parts: dict[str, Iterable[Clause[Any]]] = {
         "Clauses of a dialect": clauses(),
         "Clauses of a host": harness_clauses(),
         "Clauses of a ledger": ledger_clauses(),
