@@ -58,7 +58,7 @@ def main(  # noqa: PLR0913, PLR0917 - a command line is its options
     try:
         if profile not in PROFILES:
             raise TargetError(f"--profile {profile!r}: known are {', '.join(PROFILES)}")
-        chosen = select(select_ids.split(","), clauses())
+        chosen = select(select_ids.split(","), clauses("dialect"))
         expected = dict(_expectation(text) for text in expect or ())
         target = _target(dialect, stdio, timeout)
         try:
@@ -103,7 +103,7 @@ def _show_progress(target: Target, ids: list[str], expected: dict[str, str], see
         given = {id_: reason for id_, reason in expected.items() if id_ in ids}
         if left_out := expected.keys() - given.keys():
             # Refuses ids that are no clauses; the others were left out by --select.
-            list(select(left_out, clauses()))
+            list(select(left_out, clauses("dialect")))
         for number, result in enumerate(
             run(target, select_only=ids, expected_failures=given, seed=seed, profile=PROFILES[profile]), start=1
         ):
