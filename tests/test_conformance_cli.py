@@ -11,8 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from jsonschema import Draft202012Validator
 
+from tooldialect.conformance.record_schema import published
 from tooldialect.conformance.report import byte_diff, every_table, visible
-from tooldialect.conformance.schemas import published
 
 TESTS = Path(__file__).parent
 
