@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 from .chapters import clauses
 from .clause import Clause, Violation
 from .harness import harness_clauses, run_harness
+from .loopback import ModelServer
 from .process import ProcessTarget
 from .run import ExpectationError, Result, run
 from .scene import HarnessDriver, Scene, SceneTool, Turn
-from .scripted_model import ModelServer, Said, ScriptedModel
+from .scripted_model import Said, ScriptedModel
 from .stores import CounterDriver, LedgerDriver, counter_clauses, ledger_clauses, run_counter, run_ledger
 from .target import Description, PythonTarget, Target, TargetError, load_target
 from .trial import PROFILES, Profile
