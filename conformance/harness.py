@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import traceback
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
 from typing import Any
 
 from tooldialect.dialects import ParsedToolCall
@@ -328,11 +329,6 @@ def _words(stage: Stage) -> str:
     return " ".join(reason.name for reason in stage.reasons) or "by nothing"
 
 
-def harness_clauses() -> tuple[Clause[Stage], ...]:
-    """Every clause that a host has to keep."""
-    return tuple(H)
-
-
 def run_harness(
     make_driver: Callable[[], HarnessDriver],
     *,
@@ -348,7 +344,8 @@ def run_harness(
 
 def _place(error: Exception) -> str:
     """Where the host raised: the innermost line that is none of the suite's."""
-    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if "conformance" not in frame.filename]
+    own = Path(__file__).parent
+    frames = [frame for frame in traceback.extract_tb(error.__traceback__) if Path(frame.filename).parent != own]
     return f" ({frames[-1].filename}:{frames[-1].lineno})" if frames else ""
 
 

@@ -16,6 +16,8 @@ from tooldialect.dialects import (
     ToolResult,
     ToolResultBatch,
     TranscriptEntry,
+    dump_transcript,
+    load_transcript,
 )
 
 from .clause import Chapter, require, require_same
@@ -256,18 +258,21 @@ def _which_result(trial: Trial) -> None:
 def _require_real(trial: Trial, content: str) -> None:
     """Whatever a real result says, it is one; also for one of several calls that share an id."""
     turn = call_turn([ok("", call_id="a")])
-    interrupted = trial.subject().replay([_USER, turn])
+    # Saved in between, as a host does: what was made up is known by its text.
+    interrupted = load_transcript(dump_transcript(trial.subject().replay([_USER, turn])))
     real = ToolResultBatch(results=(ToolResult(tool_call_id="a", name="read_file", content=content),))
     _require_answers(trial, [*interrupted, real], [content], "a real result beats one that a repair made up")
     _require_answers(
         trial, [_USER, turn, real, _batch(ok("second", call_id="a"))], [content], "of two results the first one counts"
     )
-    shared = call_turn([ok("", call_id="a"), ok("", call_id="a"), ok("", call_id="a")])
-    replayed = trial.subject().replay([*trial.subject().replay([_USER, shared]), real])
-    got = [result.content for entry in replayed if isinstance(entry, ToolResultBatch) for result in entry.results]
-    require(
-        len(got) == 3 and content in got, f"a late result of one of three calls with one id is lost; there stand {got}"
-    )
+    for number in (2, 3):
+        shared = call_turn([ok("", call_id="a")] * number)
+        replayed = trial.subject().replay([*trial.subject().replay([_USER, shared]), real])
+        got = [result.content for entry in replayed if isinstance(entry, ToolResultBatch) for result in entry.results]
+        require(
+            len(got) == number and content in got,
+            f"a late result of one of {number} calls with one id is lost; there stand {got}",
+        )
 
 
 def _require_answers(trial: Trial, history: Sequence[TranscriptEntry], want: list[str], rule: str) -> None:

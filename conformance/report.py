@@ -110,6 +110,19 @@ def _xml(text: str) -> str:
     return "".join(c if c in "\n\t" or (c >= " " and c not in "\ufffe\uffff") else visible(c) for c in text)
 
 
+def every_table() -> str:
+    """The tables of all suites, each under its heading."""
+    from .chapters import clauses
+
+    parts: dict[str, Iterable[Clause[Any]]] = {
+        "Clauses of a dialect": clauses("dialect"),
+        "Clauses of a host": clauses("harness"),
+        "Clauses of a ledger": clauses("ledger"),
+        "Clauses of a turn counter": clauses("counter"),
+    }
+    return "\n".join(f"### {heading}\n\n{clause_table(found)}" for heading, found in parts.items())
+
+
 def clause_table(clauses: Iterable[Clause[Any]]) -> str:
     """The clauses as a Markdown table."""
     lines = ["| id | promise | needs | prevents |", "| --- | --- | --- | --- |"]

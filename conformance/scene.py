@@ -83,7 +83,7 @@ class HarnessDriver(ABC):
     failures end a turn), `rewriting` (`scene.rewrite` is applied).
     """
 
-    wire: ClassVar[str] = "openai-chat"
+    wire: str = "openai-chat"
     context_managers: Sequence[str] = ()
     offers: frozenset[Offer] = frozenset()
     delegate_spec: ToolSpec = ToolSpec(

@@ -83,10 +83,13 @@ def test_every_clause_of_a_host_has_a_control():
 
 def test_the_report_names_the_first_hop_where_the_bytes_differ():
     banner = results(hosts.Bannered, "native", "openai-chat")["H1"]
-    assert banner.detail == "request 2: the delivery arrives changed; the first hop where it differs is Banner"
+    assert banner.detail == (
+        "request 2: the delivery arrives changed: 8 characters stand before it, 0 behind; "
+        "the first hop where it differs is Banner (8 characters stand before it, 0 behind)"
+    )
     assert banner.got == f"[12:00] {banner.want}"
     cap = results(hosts.CapNotExempt, *STRICT)["H3"]
-    assert cap.detail.startswith("with the context manager 'cleaner': request 2: the delivery arrives changed")
+    assert cap.detail.startswith("with the context manager 'cleaner': request 3: the delivery arrives changed")
     assert "the first hop where it differs is TextRewriter" in cap.detail
 
 
@@ -119,7 +122,34 @@ def test_a_host_that_raises_fails_and_does_not_end_the_run():
 
     raised = results(Raises)
     assert set(raised) == {clause.id for clause in clauses("harness")}
-    assert raised["H1"].detail == "the host raised RuntimeError: no loop today"
+    assert raised["H1"].detail.startswith("the host raised RuntimeError: no loop today (")
+
+
+def test_a_context_manager_that_does_nothing_proves_nothing():
+    class Idle(hosts.ReferenceHost):
+        context_managers = ("cleaner", "idle")
+
+        def middlewares(self, scene):
+            scene.manager = None if scene.manager == "idle" else scene.manager
+            return super().middlewares(scene)
+
+    [found] = run_harness(lambda: Idle(*NATIVE), select_only=["H3"])
+    assert found.detail == "with the context manager 'idle': it changed nothing, so nothing is known of it: let it act"
+
+
+def test_a_host_that_never_ends_is_told():
+    class Endless(hosts.ReferenceHost):
+        def run_turn(self, scene):
+            while True:
+                scene.model({"messages": []})
+
+    [found] = run_harness(Endless, select_only=["H5"])
+    assert found.detail.startswith("the host asked the model 121 times in one turn")
+
+
+def test_a_failure_that_is_expected_is_told_as_one():
+    [found] = run_harness(lambda: hosts.NoBreaker(*XML), select_only=["H8"], expected_failures={"H8": "issue 7"})
+    assert (found.status, found.detail[:9]) == ("expected_failure", "issue 7: ")
 
 
 class TestReferenceHost(HarnessConformance):

@@ -14,7 +14,7 @@ from builtin_dialects import TARGETS
 from mutants import CONTROLS
 from tool_response_dialect import ToolResponseDialect
 from tooldialect.conformance import ProcessTarget, PythonTarget, Violation, clauses
-from tooldialect.conformance.schemas import as_text, published, records_schema
+from tooldialect.conformance.record_schema import as_text, published, records_schema
 from tooldialect.conformance.vector import applies, check_vector, vectors
 from tooldialect.dialects import ToolOutcome, ToolResultBatch
 

@@ -51,7 +51,8 @@ class ToolResponseDialect(ToolDialect):
 
     def split(self, results):
         """`(name, success, body, marked)` as messages."""
-        entries, run = [], []
+        entries: list = []
+        run: list = []
         for name, success, body, marked in results:
             if marked and body.strip():
                 entries += [self.batch(run)] if run else []
@@ -78,7 +79,10 @@ class ToolResponseDialect(ToolDialect):
         return f"<function={call.name}>{as_json(call.arguments)}</function>"
 
     def parse_response(self, response):
-        text, calls, problems, kept, end = response.text or "", [], [], [], 0
+        text, end = response.text or "", 0
+        calls: list = []
+        problems: list = []
+        kept: list = []
         for opener in OPENER.finditer(text):
             if opener.start() < end:
                 continue
@@ -118,10 +122,11 @@ class ToolResponseDialect(ToolDialect):
     # History
 
     def replay(self, history):
-        names, replayed = {}, []
+        names: dict = {}
+        replayed: list = []
         for entry in history:
             if isinstance(entry, AssistantTurn):
-                turn = {}
+                turn: dict = {}
                 for call in entry.tool_calls:
                     turn.setdefault(call.id, []).append(call.name)
                 names.update(turn)

@@ -20,7 +20,8 @@ def message(role, content, marked=False):
 
 def split(results):
     """Results in order: marked ones that are not blank stand alone, runs of others are one message."""
-    entries, run = [], []
+    entries: list = []
+    run: list = []
 
     def close():
         if run:
@@ -83,7 +84,8 @@ def prompt_instructions(tools, **_):
 
 
 def replay(history, **_):
-    entries, names = [], {}
+    entries: list = []
+    names: dict = {}
     for entry in history:
         if entry["kind"] == "assistant_turn":
             names.update({call["id"]: [] for call in entry["tool_calls"]})

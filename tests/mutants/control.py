@@ -40,7 +40,7 @@ def text(entry):
     return entry.results[0].content if isinstance(entry, ToolResultBatch) else entry.content
 
 
-def results(base, change):
+def results(base: Any, change):
     """`base`, whose fresh entries go through `change(entries, outcomes)`."""
 
     class Changed(base):
@@ -51,7 +51,7 @@ def results(base, change):
     return Changed
 
 
-def replayed(base, change):
+def replayed(base: Any, change):
     """`base`, whose replayed entries go through `change(entries, history)`."""
 
     class Changed(base):
@@ -62,7 +62,7 @@ def replayed(base, change):
     return Changed
 
 
-def parsed(base, change):
+def parsed(base: Any, change):
     """`base`, whose readings go through `change(reading, response)`."""
 
     class Changed(base):
@@ -80,11 +80,13 @@ def each_marked(change):
 class EachBatchTheSame:
     """Every batch of a text dialect goes through `_batch`, rounds without a marked outcome too."""
 
+    _split_results: Any
+
     def format_results(self, outcomes):
         return self._split_results(list(outcomes))
 
 
-def framed(base, change):
+def framed(base: Any, change):
     """`base`, whose batches go through `change(text)`, fresh and in replay."""
 
     class Framed(EachBatchTheSame, base):

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import re
+from typing import Any
 
 from tooldialect.dialects import (
     AssistantTurn,
@@ -16,7 +17,7 @@ from tooldialect.dialects import (
 from .control import Control, parsed, replayed
 
 
-def calls(base, change):
+def calls(base: Any, change):
     """`base`, whose calls go through `change`."""
     return parsed(base, lambda reading, _: reading.model_copy(update={"calls": tuple(change(reading.calls))}))
 
@@ -27,7 +28,7 @@ def with_arguments(change):
     ]
 
 
-def bad_into_empty(base):
+def bad_into_empty(base: Any):
     def change(reading, _):
         made = [
             ParsedToolCall(name=p.name, arguments={}, id=p.id)
@@ -40,7 +41,7 @@ def bad_into_empty(base):
     return parsed(base, change)
 
 
-def unknown_into_empty(base):
+def unknown_into_empty(base: Any):
     def change(reading, _):
         made = [ParsedToolCall(name=p.name, arguments={}) for p in reading.problems if p.kind == "unknown_tool"]
         kept = tuple(p for p in reading.problems if p.kind != "unknown_tool")
@@ -49,7 +50,7 @@ def unknown_into_empty(base):
     return parsed(base, change)
 
 
-def unknown_dropped(base):
+def unknown_dropped(base: Any):
     return parsed(
         base,
         lambda reading, _: reading.model_copy(
@@ -58,7 +59,7 @@ def unknown_dropped(base):
     )
 
 
-def problems_dropped(base):
+def problems_dropped(base: Any):
     return parsed(
         base,
         lambda reading, _: reading.model_copy(

@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import html
 import re
+from typing import Any
 
 from builtin_dialects import read_results
 from tooldialect.dialects import ModelResponse, PFormatDialect, ToolOutcome, XmlDialect
@@ -57,7 +58,7 @@ def doubling(value):
     return BREAKS_ALL(value).replace("<", "<" * (1 + len(value) // 3000))
 
 
-def reads_entities(base):
+def reads_entities(base: Any):
     class Reads(base):
         def parse_response(self, response):
             return super().parse_response(ModelResponse(text=html.unescape(response.text or "")))

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from itertools import count
+from typing import Any
 
 from tooldialect.dialects import AssistantTurn, ChatMessage, NativeDialect, PFormatDialect, ToolResultBatch, XmlDialect
 
@@ -9,7 +10,7 @@ from .control import Control, EachBatchTheSame, changed, framed, is_marked, repl
 BANNER = "[Tool results]\n"
 
 
-def given(base, change):
+def given(base: Any, change):
     """`base`, which is given other outcomes than it was."""
 
     class Given(base):
@@ -23,7 +24,7 @@ def marked_last(outcomes):
     return sorted(outcomes, key=lambda outcome: outcome.trusted_verbatim)
 
 
-def batches(base, change):
+def batches(base: Any, change):
     """`base`, whose batches hold other results than they were given."""
 
     class Batches(EachBatchTheSame, base):
@@ -62,7 +63,7 @@ class OneBatchEach(NativeDialect):
         return [entry for outcome in outcomes for entry in super(OneBatchEach, self).format_results([outcome])]
 
 
-def named_by_id(base):
+def named_by_id(base: Any):
     class ById(base):
         """Replay knows the name and writes the id."""
 

@@ -1,11 +1,13 @@
 from __future__ import annotations
 
+from typing import Any
+
 from tooldialect.dialects import AssistantTurn, ChatMessage, NativeDialect, PFormatDialect, XmlDialect
 
 from .control import Control, changed, is_marked, text
 
 
-def requested(base, change):
+def requested(base: Any, change):
     """`base`, whose replayed entries are changed on their way to the provider."""
 
     class Requests(base):

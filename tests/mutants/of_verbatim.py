@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import unicodedata
+from typing import Any
 
 from tooldialect.dialects import ChatMessage, NativeDialect, PFormatDialect, ToolResultBatch, XmlDialect
 
@@ -10,7 +11,7 @@ BANNER = "[Tool results]\n"
 
 
 def merge_marked(entries, _):
-    merged = []
+    merged: list[Any] = []
     for entry in entries:
         if merged and is_marked(entry) and is_marked(merged[-1]):
             merged[-1] = changed(merged[-1], text(merged[-1]) + "\n" + text(entry))
@@ -32,7 +33,7 @@ def unflag(entry):
     return entry.model_copy(update={"trusted_verbatim": False})
 
 
-def forget_first(base):
+def forget_first(base: Any):
     class Forgets(base):
         def format_results(self, outcomes):
             first, *rest = list(outcomes) or [None]
@@ -50,7 +51,7 @@ def empty_turn(entries, outcomes):
     return entries
 
 
-def lose_blank(base):
+def lose_blank(base: Any):
     class Loses(base):
         def format_results(self, outcomes):
             return super().format_results([o for o in outcomes if o.output.strip() or not o.trusted_verbatim])
@@ -80,7 +81,7 @@ class MergesUserTurns(XmlDialect):
     keep_marked = False
 
     def to_provider_messages(self, history, wire=None):
-        merged = []
+        merged: list[Any] = []
         for message in super().to_provider_messages(history, wire):
             content = message.get("content")
             neighbours = merged and message["role"] == merged[-1]["role"] == "user" and isinstance(content, str)
@@ -95,7 +96,7 @@ class KeepsUserTurns(MergesUserTurns):
     keep_marked = True
 
 
-def trims_in_request(base, trim):
+def trims_in_request(base: Any, trim):
     class Trims(base):
         def to_provider_messages(self, history, wire=None):
             return [

@@ -1,4 +1,4 @@
-"""The JSON Schemas of what the protocol carries: `python -m tooldialect.conformance.schemas` prints them."""
+"""The JSON Schemas of what the protocol carries: `python -m tooldialect.conformance.record_schema` prints them."""
 
 from __future__ import annotations
 
