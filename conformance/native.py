@@ -89,6 +89,8 @@ def _untouched(trial: Trial) -> None:
     trial.search.every(
         [apart, [*apart, *apart], [_USER, _USER, *apart[1:], call_turn(three), _batch(three[0]), mixed]], check_stored
     )
+    many = numbered([ok(f"result {n}") for n in range(300)])
+    trial.search.every([[_USER, call_turn(many), *map(_batch, many)]], check_stored)
 
 
 @N.clause(
