@@ -1,5 +1,7 @@
 """How tool calls and results are spelled for a model."""
 
+from typing import TYPE_CHECKING
+
 from .catalogue import render_catalogue
 from .dialect import CallFormat, ToolDialect
 from .errors import (
@@ -14,6 +16,7 @@ from .errors import (
     WireError,
 )
 from .host_texts import host_texts
+from .later import exports_later
 from .mcp_results import outcome_from_mcp
 from .native import NativeDialect
 from .pairing import repair_tool_cycles
@@ -38,21 +41,39 @@ from .transcript import (
     ToolSpec,
     TranscriptEntry,
 )
-from .wires import (
-    AnthropicWire,
-    BedrockWire,
-    GeminiWire,
-    LangChainWire,
-    MistralWire,
-    OpenAIChatWire,
-    OpenAIResponsesWire,
-    PlainChatWire,
-    ToolIssue,
-    Wire,
-    available_wires,
-    wire_for,
-)
+from .wires import OpenAIChatWire, ToolIssue, Wire
 from .xml import XmlDialect
+
+if TYPE_CHECKING:
+    from .wires import (
+        AnthropicWire,
+        BedrockWire,
+        GeminiWire,
+        LangChainWire,
+        MistralWire,
+        OpenAIResponsesWire,
+        PlainChatWire,
+        available_wires,
+        wire_for,
+    )
+
+__getattr__ = exports_later(
+    __name__,
+    dict.fromkeys(
+        (
+            "AnthropicWire",
+            "BedrockWire",
+            "GeminiWire",
+            "LangChainWire",
+            "MistralWire",
+            "OpenAIResponsesWire",
+            "PlainChatWire",
+            "available_wires",
+            "wire_for",
+        ),
+        "wires",
+    ),
+)
 
 __all__ = [
     "CONTROL_TOKENS",

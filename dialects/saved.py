@@ -7,23 +7,26 @@ are ordinary characters of JSON strings.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from typing import Any, TypeVar
 
 from pydantic import TypeAdapter, ValidationError
 
 from .errors import TranscriptError, VerbatimError
 from .text import compact_json, read_json
-from .transcript import DiscriminatedEntry, Record, ToolOutcome, TranscriptEntry
+from .transcript import ENTRY_KINDS, DiscriminatedEntry, Record, ToolOutcome, TranscriptEntry, refuse_others
 
 T = TypeVar("T")
-
-_ENTRY: TypeAdapter[TranscriptEntry] = TypeAdapter(DiscriminatedEntry)
-_OUTCOME = TypeAdapter(ToolOutcome)
 
 
 def dump_transcript(entries: Iterable[TranscriptEntry]) -> str:
     """One JSON object a line; fields that hold their default are omitted, but for `kind`."""
-    return "".join(compact_json(_as_object(entry)) + "\n" for entry in entries)
+    entries = list(entries)
+    try:
+        return "".join(compact_json(_as_object(entry)) + "\n" for entry in entries)
+    except AttributeError:
+        refuse_others(entries, ENTRY_KINDS, "dump_transcript")
+        raise
 
 
 def load_transcript(text: str, trusted: bool = True) -> list[TranscriptEntry]:
@@ -35,7 +38,7 @@ def load_transcript(text: str, trusted: bool = True) -> list[TranscriptEntry]:
     that no request can carry.
     """
     return [
-        _validate(_ENTRY, value if trusted else _without_flags(value), f"line {number}", number)
+        _validate(_entry(), value if trusted else _without_flags(value), f"line {number}", number)
         for number, value in _values(text)
     ]
 
@@ -47,8 +50,8 @@ def load_outcomes(text: str) -> list[ToolOutcome]:
     """
     if text.lstrip(" \t\r\n").startswith("["):
         values = _read(text, "the array", None)
-        return [_validate(_OUTCOME, value, f"item {index}", None) for index, value in enumerate(values, 1)]
-    return [_validate(_OUTCOME, value, f"line {number}", number) for number, value in _values(text)]
+        return [_validate(_outcome(), value, f"item {index}", None) for index, value in enumerate(values, 1)]
+    return [_validate(_outcome(), value, f"line {number}", number) for number, value in _values(text)]
 
 
 def _as_object(record: Record) -> dict[str, Any]:
@@ -86,6 +89,17 @@ def _read(text: str, where: str, line: int | None) -> Any:
         raise TranscriptError(f"{where} is not JSON: {error}", line=line) from None
 
 
+# Built when they are first needed: most processes that import this read no transcript.
+@cache
+def _entry() -> TypeAdapter[TranscriptEntry]:
+    return TypeAdapter(DiscriminatedEntry)
+
+
+@cache
+def _outcome() -> TypeAdapter[ToolOutcome]:
+    return TypeAdapter(ToolOutcome)
+
+
 def _validate(adapter: TypeAdapter[T], value: Any, where: str, line: int | None) -> T:
     try:
         return adapter.validate_python(value)
@@ -96,6 +110,8 @@ def _validate(adapter: TypeAdapter[T], value: Any, where: str, line: int | None)
 
 
 def _reason(error: ValidationError) -> str:
+    if any(problem["type"] == "union_tag_not_found" for problem in error.errors(include_url=False)):
+        return 'no "kind": is this a provider message?'
     return "; ".join(
         ": ".join(filter(None, (".".join(map(str, problem["loc"])), problem["msg"])))
         for problem in error.errors(include_url=False, include_input=False)

@@ -1,5 +1,9 @@
 """The contract gate: a guessed call gets the contract, the retry runs."""
 
+from typing import TYPE_CHECKING
+
+from tooldialect.dialects.later import exports_later
+
 from .arguments import ArgumentCheck, Violation, check_arguments
 from .contract import Contract
 from .counter import MemoryTurnCounter, TurnCounter
@@ -10,9 +14,14 @@ from .gate import ContractGate
 from .ledger import Ledger, MemoryLedger, SignedLedger
 from .run import GateRun
 from .settings import GateSettings
-from .sources import ContractSource, Found, Lookup, McpSource, NotFound, StaticSource, Unavailable
+from .sources import ContractSource, Found, Lookup, NotFound, StaticSource, Unavailable
 from .surface import Surface
 from .target import GateTarget
+
+if TYPE_CHECKING:
+    from .sources import McpSource
+
+__getattr__ = exports_later(__name__, {"McpSource": "sources"})
 
 __all__ = [
     "ArgumentCheck",

@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-import asyncio
-from typing import Any
+import sys
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import asyncio
 
 
 def running_loop() -> asyncio.AbstractEventLoop | None:
     """The event loop that runs in this thread, if any."""
+    if "asyncio" not in sys.modules:
+        return None
+    import asyncio
+
     try:
         return asyncio.get_running_loop()
     except RuntimeError:

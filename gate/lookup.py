@@ -6,7 +6,6 @@ which lets the call proceed, and is logged once a minute per target.
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import inspect
 import logging
@@ -66,6 +65,8 @@ class Asker:
         """Look up from a coroutine; a source that is not async is asked in a thread."""
         if _answers_at_once(source):
             return self._checked(target, lambda: source.lookup(target))
+        import asyncio
+
         work = asyncio.ensure_future(_acall(source, target))
         try:
             done, _ = await asyncio.wait({work}, timeout=self._timeout)
@@ -92,7 +93,7 @@ class Asker:
             found: Lookup = answer()
         except TimeoutError:
             found = Unavailable(f"no answer within {self._timeout:g} s")
-        except (Exception, asyncio.CancelledError) as error:
+        except (Exception, _cancelled_error()) as error:
             # A cancellation from inside the source; the caller's own is not raised in here.
             found = Unavailable(reason_of(error))
         if not _is_answer(found):
@@ -135,18 +136,29 @@ def _shape(found: Any) -> str:
     return f"{type(found).__name__}{' with wrong fields' if isinstance(found, NotFound) else ''}"
 
 
+def _cancelled_error() -> type[BaseException]:
+    # Imported here and below: a host without a coroutine need not pay for asyncio.
+    import asyncio
+
+    return asyncio.CancelledError
+
+
 def _timed_out() -> Lookup:
     raise TimeoutError
 
 
 def _settle(answer: Lookup | Awaitable[Lookup], timeout: float) -> Lookup:
     if inspect.isawaitable(answer):
+        import asyncio
+
         # The thread ends too, not only the wait for it.
         return asyncio.run(_within(answer, timeout))
     return answer
 
 
 async def _within(answer: Awaitable[_T], timeout: float) -> _T:
+    import asyncio
+
     async with asyncio.timeout(timeout):
         return await answer
 
@@ -154,6 +166,8 @@ async def _within(answer: Awaitable[_T], timeout: float) -> _T:
 async def _acall(source: ContractSource, target: GateTarget) -> Any:
     if inspect.iscoroutinefunction(source.lookup):
         return await source.lookup(target)
+    import asyncio
+
     answer = await asyncio.wrap_future(_in_thread(lambda: source.lookup(target)))
     return await answer if inspect.isawaitable(answer) else answer
 
