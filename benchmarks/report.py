@@ -19,6 +19,7 @@ _GROUPS = {
 
 def markdown(run: dict[str, Any], plots: list[str]) -> str:
     lines = ["# What it costs", "", *_machine(run), "", *_targets(run["results"])]
+    lines += ["", "What is missed and why: [missed.md](../missed.md)."]
     for plot in plots:
         lines += ["", f"![{plot.removesuffix('.png').replace('-', ' ')}]({plot})"]
     for group, title in _GROUPS.items():
