@@ -6,7 +6,6 @@ Exit status: 0 all clauses hold, 1 some clause fails, 2 the run itself could not
 from __future__ import annotations
 
 import json
-import os
 import shlex
 import sys
 from pathlib import Path
@@ -23,7 +22,7 @@ except ImportError as error:
 
 from .chapters import clauses
 from .process import ProcessTarget
-from .report import as_document, as_junit, clause_table, explain
+from .report import as_document, as_junit, every_table, explain
 from .run import ExpectationError, Result, run, select
 from .target import Target, TargetError, load_target
 from .trial import PROFILES, ProgramFault
@@ -34,27 +33,32 @@ app = typer.Typer(add_completion=False, rich_markup_mode=None)
 
 
 @app.command()
-def main(  # noqa: PLR0913 - a command line is its options
-    dialect: Annotated[str | None, typer.Argument(help="package.module:factory, called with the tools; a class or an instance serves too")] = None,
+def main(  # noqa: PLR0913, PLR0917 - a command line is its options
+    dialect: Annotated[
+        str | None,
+        typer.Argument(help="package.module:factory, called with the tools; a class or an instance serves too"),
+    ] = None,
     stdio: Annotated[str | None, typer.Option(help="a program that speaks the protocol of protocol.md")] = None,
     select_ids: Annotated[str, typer.Option("--select", help="ids and letters, such as V,E3")] = "",
     seed: Annotated[int, typer.Option(help="the same seed looks at the same inputs")] = 0,
     profile: Annotated[str, typer.Option(help="quick or thorough")] = "quick",
     json_file: Annotated[Path | None, typer.Option("--json", help="write the results as JSON")] = None,
     junit_file: Annotated[Path | None, typer.Option("--junit", help="write the results as JUnit XML")] = None,
-    expect: Annotated[list[str] | None, typer.Option(help="ID=REASON: a failure that is known; may be repeated")] = None,
+    expect: Annotated[
+        list[str] | None, typer.Option(help="ID=REASON: a failure that is known; may be repeated")
+    ] = None,
     timeout: Annotated[float, typer.Option(help="seconds a program may take for one request")] = 10.0,
     list_clauses: Annotated[bool, typer.Option("--list", help="print the clauses and stop")] = False,
 ) -> None:
     """Run the conformance suite on a dialect. Exit 0: all hold. 1: some clause fails. 2: it could not be run."""
     if list_clauses:
-        print(clause_table(clauses()), end="")
+        print(every_table(), end="")
         return
-    sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, str(Path.cwd()))
     try:
         if profile not in PROFILES:
             raise TargetError(f"--profile {profile!r}: known are {', '.join(PROFILES)}")
-        chosen = select(select_ids.split(","), clauses())
+        chosen = select(select_ids.split(","), clauses("dialect"))
         expected = dict(_expectation(text) for text in expect or ())
         target = _target(dialect, stdio, timeout)
         try:
@@ -99,19 +103,20 @@ def _show_progress(target: Target, ids: list[str], expected: dict[str, str], see
         given = {id_: reason for id_, reason in expected.items() if id_ in ids}
         if left_out := expected.keys() - given.keys():
             # Refuses ids that are no clauses; the others were left out by --select.
-            list(select(left_out, clauses()))
+            list(select(left_out, clauses("dialect")))
         for number, result in enumerate(
             run(target, select_only=ids, expected_failures=given, seed=seed, profile=PROFILES[profile]), start=1
         ):
             results.append(result)
-            progress.update(task, completed=number, description=f"{target.name} {(ids + [''])[number]}")
+            progress.update(task, completed=number, description=f"{target.name} {([*ids, ''])[number]}")
     return results
 
 
 def _print(name: str, results: list[Result], seed: int) -> None:
     by_id = {clause.id: clause for clause in clauses()}
     console = Console()
-    table = Table(title=Text(f"{name}, seed {seed}"), title_justify="left")
+    console.print(Text(f"{name}, seed {seed}"))
+    table = Table()
     for heading in ("id", "status", "clause"):
         table.add_column(heading, overflow="fold")
     for result in results:

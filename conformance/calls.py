@@ -31,7 +31,11 @@ WEATHER = ToolSpec(
     description="The weather in a place",
     parameters={
         "type": "object",
-        "properties": {"location": {"type": "string"}, "unit": {"enum": ["metric", "imperial"]}, "days": {"type": "integer"}},
+        "properties": {
+            "location": {"type": "string"},
+            "unit": {"enum": ["metric", "imperial"]},
+            "days": {"type": "integer"},
+        },
         "required": ["location"],
     },
 )
@@ -77,7 +81,7 @@ _PROSE = (
 @C.clause(
     "C1",
     "What the catalogue teaches, the parser reads: a call of any tool with any arguments comes back equal, types included.",
-    reason="`1`, `1.0`, `true` and `\"1\"` are four values to a tool.",
+    reason='`1`, `1.0`, `true` and `"1"` are four values to a tool.',
     prevents="A call that runs with other arguments than the model wrote.",
     needs=("parsing", "calls"),
 )
@@ -92,7 +96,11 @@ def _comes_back(trial: Trial) -> None:
         _require_calls(trial, [call], subject.parse_response(spelled), spelled)
 
     arguments = _arguments(trial)
-    trial.search.any(st.builds(ParsedToolCall, name=st.sampled_from([t.name for t in TOOLS]), arguments=arguments), check, _calls_by_hand(trial))
+    trial.search.any(
+        st.builds(ParsedToolCall, name=st.sampled_from([t.name for t in TOOLS]), arguments=arguments),
+        check,
+        _calls_by_hand(trial),
+    )
 
 
 @C.clause(
@@ -119,14 +127,21 @@ def _unknown_tool(trial: Trial) -> None:
             )
         require(parsed.calls or parsed.problems, "a call of an unknown tool vanished", got=spelled.text)
         for problem in parsed.problems:
-            require(problem.raw.strip() != "" and problem.detail.strip() != "", "a problem says neither what was written nor why it is one")
+            require(
+                problem.raw.strip() != "" and problem.detail.strip() != "",
+                "a problem says neither what was written nor why it is one",
+            )
 
     written = [
         ParsedToolCall(name="get_weather", arguments={"location": "London", "unit": "metric"}),
         ParsedToolCall(name="get_weather", arguments={}),
         ParsedToolCall(name="run-it.v2", arguments={"text": "a", "count": 3}),
     ]
-    calls = st.builds(ParsedToolCall, name=st.just("get_weather"), arguments=st.dictionaries(st.sampled_from(("location", "unit")), words))
+    calls = st.builds(
+        ParsedToolCall,
+        name=st.just("get_weather"),
+        arguments=st.dictionaries(st.sampled_from(("location", "unit")), words),
+    )
     trial.search.any(calls, check, written)
 
 
@@ -143,9 +158,16 @@ def _prose(trial: Trial) -> None:
     def check(text: str) -> None:
         parsed = subject.parse_response(ModelResponse(text=text))
         require(not parsed.calls, f"prose was read as the call {[call.name for call in parsed.calls]}", got=text)
-        require(not parsed.problems, f"prose was read as a broken call: {[p.detail for p in parsed.problems]}", got=text)
+        require(
+            not parsed.problems, f"prose was read as a broken call: {[p.detail for p in parsed.problems]}", got=text
+        )
         require_same(text, parsed.text, "prose came back changed")
-        require(parsed.entry.text == text, "the entry does not keep the text as the model wrote it", want=text, got=parsed.entry.text)
+        require(
+            parsed.entry.text == text,
+            "the entry does not keep the text as the model wrote it",
+            want=text,
+            got=parsed.entry.text,
+        )
 
     mentions = [
         text
@@ -160,7 +182,9 @@ def _prose(trial: Trial) -> None:
     safe = st.text(alphabet=st.characters(exclude_characters="<>[]{}|`", exclude_categories=["Cs"]), max_size=40)
     trial.search.any(safe, check, [*_PROSE, *mentions])
     nothing = subject.parse_response(ModelResponse(text=None))
-    require(not nothing.calls and not nothing.problems and nothing.text == "", "a reply without text is read as something")
+    require(
+        not nothing.calls and not nothing.problems and nothing.text == "", "a reply without text is read as something"
+    )
 
 
 @C.clause(
@@ -185,7 +209,12 @@ def _several(trial: Trial) -> None:
 
     london, paris = (ParsedToolCall(name="get_weather", arguments={"location": place}) for place in ("London", "Paris"))
     ping = ParsedToolCall(name="ping", arguments={})
-    written = [([london, paris], "\n"), ([london, london], "\n"), ([paris, ping, london], "\nand then\n"), ([ping] * 5, "\n\n")]
+    written = [
+        ([london, paris], "\n"),
+        ([london, london], "\n"),
+        ([paris, ping, london], "\nand then\n"),
+        ([ping] * 5, "\n\n"),
+    ]
     calls = st.builds(ParsedToolCall, name=st.sampled_from([t.name for t in TOOLS]), arguments=_arguments(trial))
     between = st.sampled_from(("\n", "\n\n", "\nThen this one:\n", "\nand\n\n"))
     trial.search.any(st.tuples(st.lists(calls, min_size=1, max_size=4), between), check, written)
@@ -204,10 +233,21 @@ def _malformed(trial: Trial) -> None:
 
     def survives(response: ModelResponse) -> ParsedResponse:
         parsed = subject.parse_response(response)
-        require(parsed.entry.text == response.text, "the entry does not keep the text as the model wrote it", want=response.text, got=parsed.entry.text)
-        require(parsed.entry.tool_calls == response.tool_calls, "the entry does not keep the calls as the provider reported them")
+        require(
+            parsed.entry.text == response.text,
+            "the entry does not keep the text as the model wrote it",
+            want=response.text,
+            got=parsed.entry.text,
+        )
+        require(
+            parsed.entry.tool_calls == response.tool_calls,
+            "the entry does not keep the calls as the provider reported them",
+        )
         for problem in parsed.problems:
-            require(problem.detail.strip() != "" and problem.raw != "", "a problem says neither what was written nor why it is one")
+            require(
+                problem.detail.strip() != "" and problem.raw != "",
+                "a problem says neither what was written nor why it is one",
+            )
             require(not problem.outcome().success, "the outcome of a problem says that it succeeded")
         return parsed
 
@@ -215,7 +255,11 @@ def _malformed(trial: Trial) -> None:
         for truncated in (False, True):
             survives(ModelResponse(text=text, truncated=truncated))
 
-    trial.search.any(hostile_text(tags) | _broken_json(), check, [*written_hostile(tags), "\x00", "{", '{"name": "ping"', "[" * 2000, "{" * 2000])
+    trial.search.any(
+        hostile_text(tags) | _broken_json(),
+        check,
+        [*written_hostile(tags), "\x00", "{", '{"name": "ping"', "[" * 2000, "{" * 2000],
+    )
     trial.search.every(_broken_arguments(), lambda raw: _require_problem(trial, survives, raw))
     if "calls" in trial.about.meets() and not trial.is_native:
         _require_cut_calls_are_problems(trial, subject, survives)
@@ -252,14 +296,18 @@ def _require_examples(trial: Trial, tools: tuple[ToolSpec, ...], block: str) -> 
     """Calls that the block shows are calls of the tools it tells of; without tools it shows some all the same."""
     if tools:
         read = trial.subject(tools).parse_response(ModelResponse(text=block))
-        names = [call.name for call in read.calls] + [problem.name for problem in read.problems if problem.kind == "unknown_tool"]
+        names = [call.name for call in read.calls] + [
+            problem.name for problem in read.problems if problem.kind == "unknown_tool"
+        ]
         strange = [name for name in names if name not in {tool.name for tool in tools}]
         require(not strange, f"the catalogue's examples call {strange}, which are no tools", got=block)
         return
     with_tools = trial.subject((OTHER,))
     if with_tools.parse_response(ModelResponse(text=with_tools.prompt_instructions((OTHER,)))).calls:
         read = trial.subject().parse_response(ModelResponse(text=block))
-        require(read.calls or read.problems, "with tools the block shows how to call, without tools it does not", got=block)
+        require(
+            read.calls or read.problems, "with tools the block shows how to call, without tools it does not", got=block
+        )
 
 
 @C.clause(
@@ -275,19 +323,37 @@ def _shown_as_written(trial: Trial) -> None:
     def check(calls: list[ParsedToolCall]) -> None:
         turn = AssistantTurn(
             text="Let me look.",
-            tool_calls=tuple(ToolCall(id=f"c{n}", name=c.name, arguments=_dumped(c.arguments)) for n, c in enumerate(calls)),
+            tool_calls=tuple(
+                ToolCall(id=f"c{n}", name=c.name, arguments=_dumped(c.arguments)) for n, c in enumerate(calls)
+            ),
         )
         [shown] = subject.replay([turn])
-        require(isinstance(shown, ChatMessage) and shown.role == "assistant", "an assistant turn is not replayed as the assistant's")
-        require(all_text([shown]).startswith("Let me look."), "the words of the turn do not come first", got=all_text([shown]))
+        require(
+            isinstance(shown, ChatMessage) and shown.role == "assistant",
+            "an assistant turn is not replayed as the assistant's",
+        )
+        require(
+            all_text([shown]).startswith("Let me look."),
+            "the words of the turn do not come first",
+            got=all_text([shown]),
+        )
         response = ModelResponse(text=all_text([shown]))
         _require_calls(trial, calls, subject.parse_response(response), response)
 
     def check_unreadable(raw: str) -> None:
         turn = AssistantTurn(text="Let me look.", tool_calls=(ToolCall(id="c", name="ping", arguments=raw),))
         text = all_text(subject.replay([turn]))
-        require(raw in text and "ping" in text, "a call whose arguments cannot be read is not shown as it was", want=raw, got=text)
-        require(not subject.parse_response(ModelResponse(text=text)).calls, "a call that could not be read is shown as one that can", got=text)
+        require(
+            raw in text and "ping" in text,
+            "a call whose arguments cannot be read is not shown as it was",
+            want=raw,
+            got=text,
+        )
+        require(
+            not subject.parse_response(ModelResponse(text=text)).calls,
+            "a call that could not be read is shown as one that can",
+            got=text,
+        )
 
     plain = [call for call in _calls_by_hand(trial) if _is_plain(call)]
     calls = st.builds(ParsedToolCall, name=st.just("get_weather"), arguments=st.fixed_dictionaries({"location": words}))
@@ -314,7 +380,11 @@ def _spelled(trial: Trial) -> None:
     quoted = '"London"' in plain.replace(" ", "")
     require("London" in plain, "a plain argument cannot be read in the call", got=plain)
     if trial.about.call_format in ("json", "slots"):
-        require(quoted == (trial.about.call_format == "json"), f"a call is not spelled as {trial.about.call_format}", got=plain)
+        require(
+            quoted == (trial.about.call_format == "json"),
+            f"a call is not spelled as {trial.about.call_format}",
+            got=plain,
+        )
 
     def check(text: str) -> None:
         try:
@@ -348,7 +418,11 @@ def _as_doubles(value: Any) -> Any:
 
 def _require_calls(trial: Trial, want: list[ParsedToolCall], parsed: ParsedResponse, spelled: ModelResponse) -> None:
     written = spelled.text if not trial.is_native else _shown([call.arguments for call in spelled.tool_calls])
-    require(not parsed.problems, f"a call as the dialect writes it is a problem: {[p.detail for p in parsed.problems]}", got=written)
+    require(
+        not parsed.problems,
+        f"a call as the dialect writes it is a problem: {[p.detail for p in parsed.problems]}",
+        got=written,
+    )
     require(len(parsed.calls) == len(want), f"{len(want)} calls were written, {len(parsed.calls)} read", got=written)
     for read, call in zip(parsed.calls, want, strict=True):
         require(read.name == call.name, f"a call of {call.name!r} was read as one of {read.name!r}", got=written)
@@ -365,7 +439,9 @@ def _is_plain(call: ParsedToolCall) -> bool:
 
 
 def _arguments(trial: Trial) -> st.SearchStrategy[dict[str, Any]]:
-    texts = st.one_of(any_text, hostile_text(trial.about.protocol_tags, trial.about.control_tokens), st.sampled_from(_TRICKY))
+    texts = st.one_of(
+        any_text, hostile_text(trial.about.protocol_tags, trial.about.control_tokens), st.sampled_from(_TRICKY)
+    )
     values = texts | json_values(trial.about.numbers)
     names = st.sampled_from(("location", "unit", "days", *ANYTHING.parameters["properties"])) | st.text(max_size=4)
     return st.dictionaries(names, values, max_size=4)
@@ -392,7 +468,10 @@ def _calls_by_hand(trial: Trial) -> list[ParsedToolCall]:
         ("run-it.v2", {"": "empty name", "a|b": 1, "<x>": 2}),
     ]
     if trial.about.numbers == "exact":
-        by_name += [("run-it.v2", {"share": 1.0, "any": 1.0, "count": 10**20, "either": -1}), ("run-it.v2", {"share": 1, "any": -0.0})]
+        by_name += [
+            ("run-it.v2", {"share": 1.0, "any": 1.0, "count": 10**20, "either": -1}),
+            ("run-it.v2", {"share": 1, "any": -0.0}),
+        ]
     by_name += [("run-it.v2", {"text": text, "any": text, "list": [text], "either": text}) for text in texts]
     return [ParsedToolCall(name=name, arguments=arguments) for name, arguments in by_name]
 
@@ -402,7 +481,18 @@ def _broken_json() -> st.SearchStrategy[str]:
 
 
 def _broken_arguments() -> list[str]:
-    return ['{"location": "Lon', "{'location': 'London'}", "[1, 2]", "London", '{"location": London}', "{", "null", "3", '"x"', '{"a": NaN}']
+    return [
+        '{"location": "Lon',
+        "{'location': 'London'}",
+        "[1, 2]",
+        "London",
+        '{"location": London}',
+        "{",
+        "null",
+        "3",
+        '"x"',
+        '{"a": NaN}',
+    ]
 
 
 def _require_problem(trial: Trial, survives: Any, raw: str) -> None:
@@ -417,9 +507,20 @@ def _require_problem(trial: Trial, survives: Any, raw: str) -> None:
         ),
     )
     parsed = survives(reported)
-    require([(c.id, c.name, c.arguments) for c in parsed.calls] == [("good", "ping", {})], f"with {raw!r} as arguments the calls read are {parsed.calls}")
-    require([(p.id, p.name) for p in parsed.problems] == [("bad", "get_weather")], f"the arguments {raw!r} are not reported as a problem of their call")
-    require(raw in parsed.problems[0].raw, "the problem does not hold what the model wrote", want=raw, got=parsed.problems[0].raw)
+    require(
+        [(c.id, c.name, c.arguments) for c in parsed.calls] == [("good", "ping", {})],
+        f"with {raw!r} as arguments the calls read are {parsed.calls}",
+    )
+    require(
+        [(p.id, p.name) for p in parsed.problems] == [("bad", "get_weather")],
+        f"the arguments {raw!r} are not reported as a problem of their call",
+    )
+    require(
+        raw in parsed.problems[0].raw,
+        "the problem does not hold what the model wrote",
+        want=raw,
+        got=parsed.problems[0].raw,
+    )
 
 
 def _require_cut_calls_are_problems(trial: Trial, subject: Subject, survives: Any) -> None:
@@ -450,7 +551,11 @@ def _require_cut_calls_are_problems(trial: Trial, subject: Subject, survives: An
         parsed = survives(ModelResponse(text=damaged))
         for read in parsed.calls:
             letters = set(_shown(read.arguments)) <= set(whole) | set(_shown(call.arguments))
-            require(read.arguments and letters, f"a damaged call was read as {read.name}({_shown(read.arguments)})", got=damaged)
+            require(
+                read.arguments and letters,
+                f"a damaged call was read as {read.name}({_shown(read.arguments)})",
+                got=damaged,
+            )
 
     trial.search.every(range(len(whole)), check_damage)
 

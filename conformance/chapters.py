@@ -1,19 +1,32 @@
-"""All clauses of a dialect, in the order of their ids."""
+"""All clauses, in the order of their ids."""
 
 from __future__ import annotations
 
+from typing import Any, Literal, TypeAlias
+
 from .calls import C
-from .clause import Clause
+from .clause import Chapter, Clause
+from .counters import T
 from .envelope import E
 from .framing import F
 from .gating import G
+from .harness import H
+from .ledgers import L
 from .native import N
-from .trial import Trial
 from .verbatim import V
 
-CHAPTERS = (V, F, E, N, C, G)
+Tested: TypeAlias = Literal["dialect", "harness", "ledger", "counter"]
+
+CHAPTERS: dict[Tested, tuple[Chapter[Any], ...]] = {
+    "dialect": (V, F, E, N, C, G),
+    "harness": (H,),
+    "ledger": (L,),
+    "counter": (T,),
+}
 
 
-def clauses() -> tuple[Clause[Trial], ...]:
-    """Every clause that a dialect has to keep, in a fixed order."""
-    return tuple(clause for chapter in CHAPTERS for clause in chapter)
+def clauses(of: Tested | None = None) -> tuple[Clause[Any], ...]:
+    """Every clause in a fixed order; with `of`, those that a dialect, a host's harness, a ledger or
+    a turn counter has to keep."""
+    kept = CHAPTERS.values() if of is None else [CHAPTERS[of]]
+    return tuple(clause for chapters in kept for chapter in chapters for clause in chapter)

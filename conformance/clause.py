@@ -16,7 +16,6 @@ Need: TypeAlias = Literal[
     "control_tokens",
     "gate",
     "reopen",
-    "bounded",
     "clock",
     "managers",
     "resume",
@@ -34,7 +33,6 @@ NEEDS: dict[str, str] = {
     "control_tokens": "control tokens that it declares to break",
     "gate": "",  # the suite brings it
     "reopen": "a second one on the same state",
-    "bounded": "a bound on what it remembers",
     "clock": "a clock that the test sets",
     "managers": "context managers that the driver names",
     "resume": "saving and resuming a transcript",

@@ -28,9 +28,7 @@ def marked(output: str, name: str = "read_contract", call_id: str = "call-0") ->
 
 def numbered(outcomes: Sequence[ToolOutcome]) -> list[ToolOutcome]:
     """The outcomes with ids that differ."""
-    return [
-        outcome.model_copy(update={"tool_call_id": f"call-{place}"}) for place, outcome in enumerate(outcomes)
-    ]
+    return [outcome.model_copy(update={"tool_call_id": f"call-{place}"}) for place, outcome in enumerate(outcomes)]
 
 
 def stands_alone(outcome: ToolOutcome) -> bool:
@@ -100,7 +98,9 @@ def verbatim_texts(entries: Iterable[TranscriptEntry]) -> list[str]:
 def require_alone(entry: TranscriptEntry, outcome: ToolOutcome, *, native: bool) -> None:
     """The entry is this marked outcome, byte for byte, and nothing else."""
     if native:
-        require(isinstance(entry, ToolResultBatch), f"a marked outcome became a {entry.kind!r} entry, not a result batch")
+        require(
+            isinstance(entry, ToolResultBatch), f"a marked outcome became a {entry.kind!r} entry, not a result batch"
+        )
         assert isinstance(entry, ToolResultBatch)
         require(len(entry.results) == 1, f"a marked outcome shares its batch with {len(entry.results) - 1} others")
     else:

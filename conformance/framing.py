@@ -177,7 +177,9 @@ def _deterministic(trial: Trial) -> None:
         subject = trial.target.make([tool])
         first = subject.format_results(outcomes)
         require_same_entries(first, subject.format_results(outcomes), "formatting twice gives two results")
-        require_same_entries(first, trial.target.make([tool]).format_results(outcomes), "two dialects of one kind differ")
+        require_same_entries(
+            first, trial.target.make([tool]).format_results(outcomes), "two dialects of one kind differ"
+        )
         if trial.offers("replay"):
             history = [ChatMessage(role="user", content="go"), call_turn(outcomes), *first]
             replayed = subject.replay(history)
@@ -230,10 +232,17 @@ def _only_messages(trial: Trial) -> None:
 
 def _histories() -> st.SearchStrategy[list[TranscriptEntry]]:
     calls = st.builds(
-        ToolCall, id=st.sampled_from(("a", "b")), name=words, arguments=st.sampled_from(('{"a": 1}', "", "not json", "[1]"))
+        ToolCall,
+        id=st.sampled_from(("a", "b")),
+        name=words,
+        arguments=st.sampled_from(('{"a": 1}', "", "not json", "[1]")),
     )
     results = st.builds(
-        ToolResult, tool_call_id=st.sampled_from(("a", "b", "c")), content=any_text, name=st.none() | words, success=st.booleans()
+        ToolResult,
+        tool_call_id=st.sampled_from(("a", "b", "c")),
+        content=any_text,
+        name=st.none() | words,
+        success=st.booleans(),
     )
     entries: st.SearchStrategy[TranscriptEntry] = st.one_of(
         st.builds(ChatMessage, role=st.sampled_from(("user", "system", "assistant", "tool")), content=words),
@@ -287,7 +296,11 @@ def _require_names_by_turn(trial: Trial) -> None:
         replayed = [text_of(entry) for entry in trial.subject().replay(history)]
         for name in names:
             [fresh] = trial.subject().format_results([ok(f"from {name}", name=name)])
-            require(text_of(fresh) in replayed, "an id that restarts gives a result another tool's name", want=text_of(fresh))
+            require(
+                text_of(fresh) in replayed,
+                "an id that restarts gives a result another tool's name",
+                want=text_of(fresh),
+            )
         late = ok("late", name=names[1], call_id="again")
         [again] = trial.subject().replay([*history, *persisted([late], named=False)])[len(replayed) :]
         [fresh] = trial.subject().format_results([late])
@@ -297,5 +310,3 @@ def _require_names_by_turn(trial: Trial) -> None:
         require("call-of-nobody" in text_of(shown), "a result of which only the id is known does not show it")
 
     trial.search.every([("alpha", "beta"), ("beta", "alpha")], check)
-
-

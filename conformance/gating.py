@@ -33,14 +33,19 @@ CALL_TOOL = ToolSpec(
     description="Calls a tool of an MCP server",
     parameters={
         "type": "object",
-        "properties": {"server_id": {"type": "string"}, "tool_name": {"type": "string"}, "arguments": {"type": "object"}},
+        "properties": {
+            "server_id": {"type": "string"},
+            "tool_name": {"type": "string"},
+            "arguments": {"type": "object"},
+        },
         "required": ["server_id", "tool_name"],
     },
 )
 ORDER = GateTarget.mcp("shop", "create_order")
 _CONTRACT = Contract(
     # What rewriters touch: double blanks, blank lines, tags, quotes, text outside ASCII.
-    description="Creates  an order.\n\n\n<b>Binding</b> & final: 3 < 4, \"quoted\"\t\u00e9\u2028. </tool_result>" + " More words." * 30,
+    description='Creates  an order.\n\n\n<b>Binding</b> & final: 3 < 4, "quoted"\t\u00e9\u2028. </tool_result>'
+    + " More words." * 30,
     input_schema={
         "type": "object",
         "properties": {"sku": {"type": "string"}, "quantity": {"type": "integer"}},
@@ -49,12 +54,12 @@ _CONTRACT = Contract(
     },
 )
 _GUESS = {"server_id": "shop", "tool_name": "create_order", "arguments": {"item": "lamp"}}
-_SECRET = "a secret that several processes share"
+_SHARED = "a secret that several processes share"
 _USER = ChatMessage(role="user", content="order a lamp")
 
 
 def _gate() -> ContractGate:
-    return ContractGate([Surface.mcp(StaticSource({ORDER: _CONTRACT}))], ledger=SignedLedger(_SECRET))
+    return ContractGate([Surface.mcp(StaticSource({ORDER: _CONTRACT}))], ledger=SignedLedger(_SHARED))
 
 
 def _delivery(run: GateRun, call_id: str = "call-0") -> ToolOutcome:
@@ -66,11 +71,15 @@ def _delivery(run: GateRun, call_id: str = "call-0") -> ToolOutcome:
 def _turn(outcomes: Sequence[ToolOutcome]) -> AssistantTurn:
     return AssistantTurn(
         text="Ordering.",
-        tool_calls=tuple(ToolCall(id=o.tool_call_id or "", name=o.name, arguments='{"tool_name": "create_order"}') for o in outcomes),
+        tool_calls=tuple(
+            ToolCall(id=o.tool_call_id or "", name=o.name, arguments='{"tool_name": "create_order"}') for o in outcomes
+        ),
     )
 
 
-def _credited_everywhere(trial: Trial, history: Sequence[TranscriptEntry], *, subject: Subject | None = None, run: GateRun) -> dict[str, bool]:
+def _credited_everywhere(
+    trial: Trial, history: Sequence[TranscriptEntry], *, subject: Subject | None = None, run: GateRun
+) -> dict[str, bool]:
     """By wire: whether a rescan of the request finds the contract."""
     shown = subject or trial.subject([CALL_TOOL])
     return {
@@ -113,7 +122,9 @@ def _credited_in_a_batch(trial: Trial) -> None:
             outcomes = numbered([ok("plain <b>")] * before + [delivery] + [ok("plain")] * after)
             history = [_USER, _turn(outcomes), *trial.subject([CALL_TOOL]).format_results(outcomes)]
             found = _credited_everywhere(trial, history, run=run)
-        _require_credit(found, f"with {before} results before the delivery and {after} behind it the rescan does not find it")
+        _require_credit(
+            found, f"with {before} results before the delivery and {after} behind it the rescan does not find it"
+        )
 
     trial.search.every([(0, 1), (1, 0), (1, 1), (3, 2)], check)
 
@@ -146,7 +157,9 @@ def _rewritten(trial: Trial) -> None:
             again = _delivery(run, "call-1")
             require(again.trusted_verbatim, "the gate did not deliver again")
             history += [_turn([again]), *subject.format_results([again])]
-            _require_credit(_credited_everywhere(trial, history, run=run), f"after one that was {how} the new delivery is not found")
+            _require_credit(
+                _credited_everywhere(trial, history, run=run), f"after one that was {how} the new delivery is not found"
+            )
 
     trial.search.every(rewrites, check)
 
@@ -191,7 +204,10 @@ def _echo(trial: Trial) -> None:
         for echo in echoes:
             found = _credited_everywhere(trial, [_USER, echo, _USER], run=run)
             where = [label for label, is_credited in found.items() if is_credited]
-            require(not where, f"the contract counts as delivered because {echo.kind} text holds it (on the wires {', '.join(where)})")
+            require(
+                not where,
+                f"the contract counts as delivered because {echo.kind} text holds it (on the wires {', '.join(where)})",
+            )
 
 
 @G.clause(
@@ -214,9 +230,14 @@ def _executed(trial: Trial) -> None:
     with _gate().run() as run:
         for consult in range(3):
             run.refresh(wire.host_texts(subject.provider_messages(history, wire)))
-            spelled = trial.spell([ParsedToolCall(name=CALL_TOOL.name, arguments=_GUESS, id=f"call-{consult}")], subject)
+            spelled = trial.spell(
+                [ParsedToolCall(name=CALL_TOOL.name, arguments=_GUESS, id=f"call-{consult}")], subject
+            )
             reply = subject.parse_response(spelled)
-            require(len(reply.calls) == 1, f"the call was read {len(reply.calls)} times when it was made for time {consult + 1}")
+            require(
+                len(reply.calls) == 1,
+                f"the call was read {len(reply.calls)} times when it was made for time {consult + 1}",
+            )
             history.append(reply.entry)
             history += subject.format_results([run.guard(reply.calls[0], execute)])
             if executed:

@@ -14,7 +14,7 @@ from .run import Result, check_expectations, conclude, select
 from .scene import HarnessDriver, Scene, SceneTool, Turn, WitnessLedger, first_break
 from .scripted_model import Line, Said, ScriptedModel, Speaker
 
-_SECRET = "a secret of the suite"
+_SHARED = "a secret of the suite"
 _ASK = "Please order a lamp."
 _SUBTASK = "SUBTASK: order a lamp."
 _TARGETS = ("create_order", "refund", "ship", "invoice", "restock", "cancel")
@@ -53,7 +53,7 @@ class Stage:
     def __init__(self, driver: HarnessDriver) -> None:
         self.driver = driver
         self.wire = driver.provider_wire()
-        self.ledger = WitnessLedger(_SECRET)
+        self.ledger = WitnessLedger(_SHARED)
         self.executed: list[tuple[str, Any]] = []
         self.requests: Sequence[Mapping[str, Any]] = ()
         self.scene: Scene | None = None
@@ -64,7 +64,14 @@ class Stage:
         contracts = {GateTarget.mcp("shop", name): _contract(name) for name in _TARGETS}
         return ContractGate([Surface.mcp(StaticSource(contracts))], ledger=self.ledger)
 
-    def play(self, script: Iterable[Line] | Speaker, *, gate: ContractGate | None = None, fails: Iterable[str] = (), **options: Any) -> Turn:
+    def play(
+        self,
+        script: Iterable[Line] | Speaker,
+        *,
+        gate: ContractGate | None = None,
+        fails: Iterable[str] = (),
+        **options: Any,
+    ) -> Turn:
         """One user turn. `fails`: ordinary tools that fail."""
         tools = (SceneTool(CALL_TOOL, self._execute), SceneTool(_CLOCK, self._clock))
         self._fails = frozenset(fails)
@@ -84,7 +91,10 @@ class Stage:
 
     def require_delivered(self, place: int, delivery: str) -> None:
         """Request `place` holds the delivery, whole and alone."""
-        require(len(self.requests) > place, f"the turn ended after {len(self.requests)} requests, before the model could read the delivery")
+        require(
+            len(self.requests) > place,
+            f"the turn ended after {len(self.requests)} requests, before the model could read the delivery",
+        )
         texts = self.host_texts(place)
         if delivery not in texts:
             raise self.broken(texts, delivery, place)
@@ -94,15 +104,16 @@ class Stage:
         assert self.scene is not None
         header = delivery.partition("]")[0]
         arrived = next((text for text in texts if header in text), None)
+        got = arrived or ""
         found = first_break(self.scene.hops, delivery)
         if found is not None:
             where, got = f"the first hop where it differs is {found[0]}", found[1]
         elif self.scene.hops:
-            where, got = f"it is whole in every hop up to {self.scene.hops[-1].name} and not in the request", arrived
+            where = f"it is whole in every hop up to {self.scene.hops[-1].name} and not in the request"
         else:
-            where, got = "the driver tells no hops", arrived
+            where = "the driver tells no hops"
         state = "is not in it at all" if arrived is None else "arrives changed"
-        return Violation(f"request {place + 1}: the delivery {state}; {where}", want=delivery, got=got if got is not None else "")
+        return Violation(f"request {place + 1}: the delivery {state}; {where}", want=delivery, got=got)
 
     def _execute(self, call: ParsedToolCall) -> ToolOutcome:
         self.executed.append((str(call.arguments.get("tool_name")), call.arguments.get("arguments")))
@@ -118,7 +129,9 @@ H = Chapter[Stage]("H", "harness")
 
 
 def _call(name: str = "create_order", arguments: Mapping[str, Any] = _GUESS) -> ParsedToolCall:
-    return ParsedToolCall(name=CALL_TOOL.name, arguments={"server_id": "shop", "tool_name": name, "arguments": dict(arguments)})
+    return ParsedToolCall(
+        name=CALL_TOOL.name, arguments={"server_id": "shop", "tool_name": name, "arguments": dict(arguments)}
+    )
 
 
 def _clock(zone: str = "UTC") -> ParsedToolCall:
@@ -183,7 +196,9 @@ def _survives_managers(stage: Stage) -> None:
                 if delivery not in texts and any(header in text for text in texts):
                     raise stage.broken(texts, delivery, place)
         except Violation as broken:
-            raise Violation(f"with the context manager {manager!r}: {broken.detail}", want=broken.want, got=broken.got) from None
+            raise Violation(
+                f"with the context manager {manager!r}: {broken.detail}", want=broken.want, got=broken.got
+            ) from None
 
 
 @H.clause(
@@ -214,7 +229,10 @@ def _resumed(stage: Stage) -> None:
 def _exactly_once(stage: Stage) -> None:
     stage.play([_says(_call()), _says(_call(arguments=_RIGHT))])
     require(("create_order", _GUESS) not in stage.executed, "the guessed call was executed")
-    require(stage.executed == [("create_order", _RIGHT)], f"the retry was executed {len(stage.executed)} times: {stage.executed}")
+    require(
+        stage.executed == [("create_order", _RIGHT)],
+        f"the retry was executed {len(stage.executed)} times: {stage.executed}",
+    )
 
 
 @H.clause(
@@ -232,7 +250,9 @@ def _echo(stage: Stage) -> None:
         # In a text dialect a reply that calls is never the bare quotation; one that ends a turn is.
         quoted = stage.play([Said(delivery)])
         stage.play([_says(_call())], saved=quoted.saved, user_text="Go on.")
-        require(not stage.executed, "a guess was executed because the assistant had quoted a contract in an earlier turn")
+        require(
+            not stage.executed, "a guess was executed because the assistant had quoted a contract in an earlier turn"
+        )
 
 
 @H.clause(
@@ -245,7 +265,7 @@ def _echo(stage: Stage) -> None:
 def _delegated(stage: Stage) -> None:
     delegated = 0
 
-    def speak(request: dict[str, Any], number: int) -> Said:
+    def speak(request: dict[str, Any], _number: int) -> Said:
         nonlocal delegated
         texts = list(stage.wire.host_texts(request))
         if any(_SUBTASK in text for text in texts) and not any(_ASK in text for text in texts):
@@ -260,7 +280,10 @@ def _delegated(stage: Stage) -> None:
 
     stage.play(speak)
     require(delegated > 1, "the turn ended before it could delegate twice")
-    require(stage.executed, f"after {delegated} sub-agents the call is still not executed: does each start a turn of its own?")
+    require(
+        stage.executed,
+        f"after {delegated} sub-agents the call is still not executed: does each start a turn of its own?",
+    )
 
 
 @H.clause(
@@ -277,7 +300,10 @@ def _breaker(stage: Stage) -> None:
     retries = [_says(_call(name, _RIGHT)) for name in _TARGETS]
     stage.play([*guesses, *retries])
     ran = [name for name, _ in stage.executed]
-    require(ran == list(_TARGETS), f"{len(_TARGETS)} contracts were delivered; of the retries ran {ran}: did deliveries count as failures?")
+    require(
+        ran == list(_TARGETS),
+        f"{len(_TARGETS)} contracts were delivered; of the retries ran {ran}: did deliveries count as failures?",
+    )
 
 
 @H.clause(

@@ -43,13 +43,20 @@ def _no_id(trial: Trial) -> None:
             trial.subject().format_results(outcomes)
         except Refused as refusal:
             require(
-                nameless[0].name in refusal.message, f"the refusal does not name {nameless[0].name!r}: {refusal.message}"
+                nameless[0].name in refusal.message,
+                f"the refusal does not name {nameless[0].name!r}: {refusal.message}",
             )
         else:
             require(False, f"the outcome of {nameless[0].name!r} has no call id and was accepted")
 
     lost = ToolOutcome.ok("lookup_order", "x")
-    written = [[lost], [lost.verbatim()], [ok("a"), lost], [lost, ok("a")], [ok("a"), lost, marked("b", call_id="call-1")]]
+    written = [
+        [lost],
+        [lost.verbatim()],
+        [ok("a"), lost],
+        [lost, ok("a")],
+        [ok("a"), lost, marked("b", call_id="call-1")],
+    ]
     trial.search.every(written, check)
 
 
@@ -77,7 +84,9 @@ def _untouched(trial: Trial) -> None:
     apart: list[TranscriptEntry] = [_USER, call_turn(two), *map(_batch, two)]
     three = numbered([ok("a"), ok("b"), ok("c")])
     mixed = ToolResultBatch(results=(*_batch(three[1]).results, *_batch(three[2]).results))
-    trial.search.every([apart, [*apart, *apart], [_USER, _USER, *apart[1:], call_turn(three), _batch(three[0]), mixed]], check_stored)
+    trial.search.every(
+        [apart, [*apart, *apart], [_USER, _USER, *apart[1:], call_turn(three), _batch(three[0]), mixed]], check_stored
+    )
 
 
 @N.clause(
@@ -114,7 +123,7 @@ def _byte_for_byte(trial: Trial) -> None:
         answers = ToolResultBatch(
             results=tuple(ToolResult(tool_call_id=call.id, name=call.name, content="x") for call in response.tool_calls)
         )
-        history = [_USER, entry, *([answers] if response.tool_calls else [])]
+        history: list[TranscriptEntry] = [_USER, entry, *([answers] if response.tool_calls else [])]
         require_same_entries(history, trial.subject().replay(history), "replay changed what the provider had reported")
         sent = trial.subject().provider_messages(history, OpenAIChatWire())
         calls = [call["function"]["arguments"] for message in sent for call in message.get("tool_calls", ())]
@@ -122,7 +131,11 @@ def _byte_for_byte(trial: Trial) -> None:
             require_same(call.arguments, arguments, "argument text changed on its way to the provider")
 
     written = [
-        ModelResponse(text="hm", tool_calls=(ToolCall(id="a", name="f", arguments=raw, extra_content=extra),), reasoning_content=why)
+        ModelResponse(
+            text="hm",
+            tool_calls=(ToolCall(id="a", name="f", arguments=raw, extra_content=extra),),
+            reasoning_content=why,
+        )
         for raw, extra, why in (
             ('{"a":1.0}', None, None),
             ('{ "a" :\t1e3,\n"b": "\\u00e9\\/é" }', {"google": {"thought_signature": "AbC=="}}, "because\n"),
@@ -132,7 +145,7 @@ def _byte_for_byte(trial: Trial) -> None:
     written.append(ModelResponse(text=None, metadata={"signature": "x"}, tool_calls=written[0].tool_calls))
     spaces = st.sampled_from(("", " ", "\n", "\t "))
     arguments = st.builds(
-        lambda a, number, b: f"{{{a}\"n\"{b}:{number}{a}}}", spaces, st.sampled_from(("1", "1.0", "1e2", "-0.0")), spaces
+        lambda a, number, b: f'{{{a}"n"{b}:{number}{a}}}', spaces, st.sampled_from(("1", "1.0", "1e2", "-0.0")), spaces
     )
     responses = st.builds(
         ModelResponse,
@@ -166,7 +179,9 @@ def _marked_stays_paired(trial: Trial) -> None:
         for outcome in outcomes:
             require(outcome.tool_call_id in by_id, f"the call {outcome.tool_call_id} is unanswered in the request")
             if outcome.trusted_verbatim:
-                require_same(outcome.output, str(by_id[outcome.tool_call_id or ""]), "the marked result changed in the request")
+                require_same(
+                    outcome.output, str(by_id[outcome.tool_call_id or ""]), "the marked result changed in the request"
+                )
 
     written = [[marked("b")], numbered([ok("a"), marked("b"), ok("c")]), numbered([marked("a"), marked("b")])]
     trial.search.any(rounds(words), check, written)
@@ -184,8 +199,12 @@ def _nothing_lost(trial: Trial) -> None:
         replayed = trial.subject().replay(history)
         spoken = [entry for entry in history if isinstance(entry, ChatMessage)]
         remaining = iter(entry for entry in replayed if isinstance(entry, ChatMessage))
-        for entry in spoken:
-            require(any(entry == other for other in remaining), f"a {entry.role} message was lost or moved", want=entry.content)
+        for said in spoken:
+            require(
+                any(said == other for other in remaining),
+                f"a {said.role} message was lost or moved",
+                want=said.content,
+            )
         want, got = _marked_texts(history), _marked_texts(replayed)
         require(want == got, f"marked texts before {want}, after {got}")
         for entry in replayed:
@@ -209,20 +228,29 @@ def _which_result(trial: Trial) -> None:
         outcomes = [ok(f"real {name}", name=name, call_id=f"call-{name}") for name in names]
         turn = call_turn(outcomes)
         real = [_batch(outcome) for outcome in outcomes]
-        doubled = [_USER, turn, *real, *(_batch(outcome, "second") for outcome in outcomes)]
-        _require_answers(trial, doubled, [outcome.output for outcome in outcomes], "of two results the first one counts")
+        doubled: list[TranscriptEntry] = [_USER, turn, *real, *(_batch(outcome, "second") for outcome in outcomes)]
+        _require_answers(
+            trial, doubled, [outcome.output for outcome in outcomes], "of two results the first one counts"
+        )
         interrupted = trial.subject().replay([_USER, turn, _USER])
         made_up = [result for entry in interrupted if isinstance(entry, ToolResultBatch) for result in entry.results]
         require(len(made_up) == len(names), f"{len(names)} calls without results got {len(made_up)} in repair")
         for result, outcome in zip(made_up, outcomes, strict=True):
             require(not result.success, "a result that a repair made up does not say that it failed")
-            require(result.content.strip() != "" and not result.trusted_verbatim, "a result that a repair made up is blank or marked")
+            require(
+                result.content.strip() != "" and not result.trusted_verbatim,
+                "a result that a repair made up is blank or marked",
+            )
             require(result.name in (None, outcome.name), "a result that a repair made up names another tool")
         late = [*interrupted, *real]
-        _require_answers(trial, late, [outcome.output for outcome in outcomes], "a real result beats one that a repair made up")
+        _require_answers(
+            trial, late, [outcome.output for outcome in outcomes], "a real result beats one that a repair made up"
+        )
 
     trial.search.every([("alpha",), ("alpha", "beta"), ("a", "b", "c")], check)
-    trial.search.every(["", "0", "A result", "The call", "~", "\U0001f600"], lambda content: _require_real(trial, content))
+    trial.search.every(
+        ["", "0", "A result", "The call", "~", "\U0001f600"], lambda content: _require_real(trial, content)
+    )
 
 
 def _require_real(trial: Trial, content: str) -> None:
@@ -231,11 +259,15 @@ def _require_real(trial: Trial, content: str) -> None:
     interrupted = trial.subject().replay([_USER, turn])
     real = ToolResultBatch(results=(ToolResult(tool_call_id="a", name="read_file", content=content),))
     _require_answers(trial, [*interrupted, real], [content], "a real result beats one that a repair made up")
-    _require_answers(trial, [_USER, turn, real, _batch(ok("second", call_id="a"))], [content], "of two results the first one counts")
+    _require_answers(
+        trial, [_USER, turn, real, _batch(ok("second", call_id="a"))], [content], "of two results the first one counts"
+    )
     shared = call_turn([ok("", call_id="a"), ok("", call_id="a"), ok("", call_id="a")])
     replayed = trial.subject().replay([*trial.subject().replay([_USER, shared]), real])
     got = [result.content for entry in replayed if isinstance(entry, ToolResultBatch) for result in entry.results]
-    require(len(got) == 3 and content in got, f"a late result of one of three calls with one id is lost; there stand {got}")
+    require(
+        len(got) == 3 and content in got, f"a late result of one of three calls with one id is lost; there stand {got}"
+    )
 
 
 def _require_answers(trial: Trial, history: Sequence[TranscriptEntry], want: list[str], rule: str) -> None:
@@ -287,7 +319,9 @@ def _marked_texts(history: Sequence[TranscriptEntry]) -> list[str]:
         for result in entry.results
         if result.trusted_verbatim
     ]
-    return sorted([*found, *(text_of(entry) for entry in history if isinstance(entry, ChatMessage) and is_flagged(entry))])
+    return sorted(
+        [*found, *(text_of(entry) for entry in history if isinstance(entry, ChatMessage) and is_flagged(entry))]
+    )
 
 
 def _damaged() -> st.SearchStrategy[list[TranscriptEntry]]:

@@ -6,6 +6,7 @@ was given; it is started anew for the next one.
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
@@ -14,6 +15,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Sequence
+from pathlib import Path
 from typing import IO, Any, TypeVar
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
@@ -79,15 +81,13 @@ class ProcessTarget(Target):
     def cpu_seconds(self) -> float:
         """Processor time of the program so far where the system tells it, else the clock."""
         try:
-            with open(f"/proc/{self._program.process.pid if self._program else ''}/stat", encoding="ascii") as stat:
-                fields = stat.read().rpartition(")")[2].split()
+            stat = Path(f"/proc/{self._program.process.pid if self._program else ''}/stat").read_text(encoding="ascii")
+            fields = stat.rpartition(")")[2].split()
             return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
         except (OSError, ValueError, IndexError):
             return time.perf_counter()
 
-    def ask(
-        self, method: str, params: dict[str, Any], shape: TypeAdapter[_T], changed: list[str] | None = None
-    ) -> _T:
+    def ask(self, method: str, params: dict[str, Any], shape: TypeAdapter[_T], changed: list[str] | None = None) -> _T:
         """The result of one request; where the program says that it changed its input, `changed` gets
         the method. Raises Refused, Unsayable, ProgramFault; TargetError where the
         program cannot be started."""
@@ -117,7 +117,11 @@ class ProcessTarget(Target):
             changed.append(method)
         error = reply.get("error")
         if error is not None:
-            if not isinstance(error, dict) or not isinstance(error.get("code"), int) or not isinstance(error.get("message"), str):
+            if (
+                not isinstance(error, dict)
+                or not isinstance(error.get("code"), int)
+                or not isinstance(error.get("message"), str)
+            ):
                 raise ProgramFault(f"nonsense in answer to {label}: an error without code and message: {_quote(line)}")
             kind = Unsayable if error["code"] == RENDER_ERROR else Refused
             raise kind(method, f"error {error['code']}", error["message"])
@@ -128,7 +132,9 @@ class ProcessTarget(Target):
         except ValidationError as invalid:
             first = invalid.errors()[0]
             where = "/".join(map(str, first["loc"]))
-            raise ProgramFault(f"nonsense in answer to {label}: the result's shape is wrong at {where!r}: {first['msg']}") from None
+            raise ProgramFault(
+                f"nonsense in answer to {label}: the result's shape is wrong at {where!r}: {first['msg']}"
+            ) from None
 
     def _stop(self) -> None:
         if self._program is not None:
@@ -163,7 +169,9 @@ class ProcessSubject(Subject):
         if "to_provider_messages" not in self._target.describe().capabilities:
             return wire.messages(wire.encode(self.replay(history)))
         strict = bool(getattr(wire, "_strict", False))
-        return self._ask("to_provider_messages", _MESSAGES, history=_dump(history), wire=wire.name, strict_alternation=strict)
+        return self._ask(
+            "to_provider_messages", _MESSAGES, history=_dump(history), wire=wire.name, strict_alternation=strict
+        )
 
     def read_results(self, entries: Sequence[TranscriptEntry]) -> list[ReadResult]:
         return self._ask("read_results", _READ, entries=_dump(entries))
@@ -182,10 +190,12 @@ class _Program:
             )
         except (OSError, IndexError) as error:
             raise TargetError(f"{' '.join(command)!r} cannot be started: {error}") from error
-        assert self.process.stdin and self.process.stdout and self.process.stderr
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        assert self.process.stderr is not None
         self._stdin = self.process.stdin
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=2)
-        self._last_words: deque[bytes] = deque(maxlen=1)
+        self._last_words: deque[bytes] = deque(maxlen=16)
         self._stopped = False
         self._threads = [
             threading.Thread(target=self._read_lines, args=(self.process.stdout,), daemon=True),
@@ -197,7 +207,9 @@ class _Program:
     def exchange(self, request: dict[str, Any], timeout: float, label: str) -> str:
         """The next line behind the request. Raises ProgramFault."""
         if not self._lines.empty() and self._lines.queue[0] is not None:
-            raise ProgramFault(f"a flood before {label}: a line that nobody asked for: {_quote(self._lines.get())}")
+            raise ProgramFault(
+                f"a flood before {label}: a line that nobody asked for: {_quote(self._lines.get() or '')}"
+            )
         message = json.dumps(request).encode() + b"\n"
         if len(message) <= _PIPE:
             self._write(message)
@@ -230,10 +242,8 @@ class _Program:
         self._threads[1].join(timeout=1)
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
-                try:
+                with contextlib.suppress(OSError):
                     pipe.close()
-                except OSError:
-                    pass
 
     def _write(self, message: bytes) -> None:
         try:
@@ -256,7 +266,7 @@ class _Program:
 
     def _read_errors(self, pipe: IO[bytes]) -> None:
         try:
-            while chunk := pipe.read1(4096):
+            while chunk := os.read(pipe.fileno(), 4096):
                 self._last_words.append(chunk)
         except (OSError, ValueError):
             pass

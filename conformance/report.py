@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 from typing import Any
-from xml.etree import ElementTree
+from xml.etree import ElementTree as ET
 
 from .clause import Clause
 from .run import Result
@@ -26,13 +26,18 @@ def suite_version() -> str:
 
 def visible(text: str) -> str:
     """The text with every character that a terminal would swallow or obey written as an escape."""
-    return "".join(_NAMES.get(c) or (c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}") for c in text)
+    return "".join(
+        _NAMES.get(c) or (c if c.isprintable() else f"\\u{ord(c):04x}" if ord(c) < 0x10000 else f"\\U{ord(c):08x}")
+        for c in text
+    )
 
 
 def byte_diff(want: str, got: str) -> list[str]:
     """Where the UTF-8 bytes of two texts first differ, and what stands around that place."""
     wanted, given = want.encode(), got.encode()
-    place = next((n for n, (a, b) in enumerate(zip(wanted, given, strict=False)) if a != b), min(len(wanted), len(given)))
+    place = next(
+        (n for n, (a, b) in enumerate(zip(wanted, given, strict=False)) if a != b), min(len(wanted), len(given))
+    )
     shared = wanted[:place].decode(errors="ignore")
     lines = [f"first difference at byte {place} of {len(wanted)} wanted, {len(given)} got"]
     for label, whole in (("want", want), ("got", got)):
@@ -80,7 +85,7 @@ def as_document(target: str, results: Iterable[Result]) -> dict[str, Any]:
 def as_junit(target: str, results: Sequence[Result], clauses: Mapping[str, Clause[Any]]) -> str:
     """One test case a clause; an expected failure counts as skipped, as JUnit knows no better."""
     counts = Counter(result.status for result in results)
-    suite = ElementTree.Element(
+    suite = ET.Element(
         "testsuite",
         name=_xml(target),
         tests=str(len(results)),
@@ -89,15 +94,15 @@ def as_junit(target: str, results: Sequence[Result], clauses: Mapping[str, Claus
         skipped=str(counts["skip"] + counts["expected_failure"]),
     )
     for result in results:
-        case = ElementTree.SubElement(suite, "testcase", classname="tooldialect.conformance", name=result.id)
+        case = ET.SubElement(suite, "testcase", classname="tooldialect.conformance", name=result.id)
         if result.status == "fail":
-            failure = ElementTree.SubElement(case, "failure", message=_xml(result.detail))
+            failure = ET.SubElement(case, "failure", message=_xml(result.detail))
             failure.text = _xml("\n".join(explain(result, clauses[result.id])))
         elif result.status != "pass":
-            ElementTree.SubElement(case, "skipped", message=_xml(result.detail))
-    root = ElementTree.Element("testsuites")
+            ET.SubElement(case, "skipped", message=_xml(result.detail))
+    root = ET.Element("testsuites")
     root.append(suite)
-    return ElementTree.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
+    return ET.tostring(root, encoding="unicode", xml_declaration=True) + "\n"
 
 
 def _xml(text: str) -> str:
@@ -105,11 +110,28 @@ def _xml(text: str) -> str:
     return "".join(c if c in "\n\t" or (c >= " " and c not in "\ufffe\uffff") else visible(c) for c in text)
 
 
+def every_table() -> str:
+    """The tables of all suites, each under its heading."""
+    from .chapters import clauses
+    from .harness import harness_clauses
+    from .stores import counter_clauses, ledger_clauses
+
+    parts = {
+        "Clauses of a dialect": clauses(),
+        "Clauses of a host": harness_clauses(),
+        "Clauses of a ledger": ledger_clauses(),
+        "Clauses of a turn counter": counter_clauses(),
+    }
+    return "\n".join(f"### {heading}\n\n{clause_table(found)}" for heading, found in parts.items())
+
+
 def clause_table(clauses: Iterable[Clause[Any]]) -> str:
     """The clauses as a Markdown table."""
     lines = ["| id | promise | needs | prevents |", "| --- | --- | --- | --- |"]
     lines += [
-        f"| {clause.id} | {clause.promise} | {', '.join(clause.needs) or '-'} | {clause.prevents} |".replace("`|`", "`\\|`")
+        f"| {clause.id} | {clause.promise} | {', '.join(clause.needs) or '-'} | {clause.prevents} |".replace(
+            "`|`", "`\\|`"
+        )
         for clause in clauses
     ]
     return "\n".join(lines) + "\n"

@@ -73,13 +73,19 @@ class ScriptedModel:
                 for id, call in calls
             ]
         choice = {"index": 0, "finish_reason": "tool_calls" if calls else "stop", "message": message}
-        return {"id": f"chatcmpl-{number}", "object": "chat.completion", "created": 0, "model": "scripted", "choices": [choice]}
+        return {
+            "id": f"chatcmpl-{number}",
+            "object": "chat.completion",
+            "created": 0,
+            "model": "scripted",
+            "choices": [choice],
+        }
 
 
 def _in_order(script: Iterable[Line]) -> Speaker:
     lines = iter(script)
 
-    def speak(request: dict[str, Any], number: int) -> Said:
+    def speak(request: dict[str, Any], _number: int) -> Said:
         line = next(lines, Said("Done."))
         return line(request) if callable(line) else line
 

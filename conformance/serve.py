@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from collections.abc import Callable, Sequence
+from pathlib import Path
 from typing import Any
 
 from pydantic import BaseModel, TypeAdapter
@@ -82,10 +82,11 @@ def _plain(value: Any) -> Any:
 
 
 def main() -> None:
-    sys.path.insert(0, os.getcwd())
+    sys.path.insert(0, str(Path.cwd()))
     server = Server(load_target(sys.argv[1]))
     for line in sys.stdin:
-        print(json.dumps(server.answer(json.loads(line))), flush=True)
+        sys.stdout.write(json.dumps(server.answer(json.loads(line))) + "\n")
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ from .harness import harness_clauses, judge_harness
 from .report import explain
 from .run import Result, check_expectations, judge
 from .scene import HarnessDriver
-from .stores import CounterDriver, LedgerDriver, counter_clauses, judge_store, ledger_clauses
+from .stores import CounterDriver, LedgerDriver, StoreDriver, counter_clauses, judge_store, ledger_clauses
 from .target import Capability, PythonTarget, Target
 from .trial import PROFILES
 
@@ -49,6 +49,10 @@ class _Conformance:
         if result.status == "fail":
             pytest.fail("\n".join(explain(result, clause)), pytrace=False)
 
+    def _judge_store(self, clause: Clause[Any], driver: StoreDriver[Any]) -> Result:
+        expected = self.expected_failures.get(clause.id)
+        return judge_store(clause, driver, expected, seed=self.seed, profile=PROFILES[self.profile])
+
 
 def _by_id(clause: Clause[Any]) -> str:
     return clause.id
@@ -58,7 +62,7 @@ class DialectConformance(_Conformance):
     """Every clause of a dialect. `make_dialect` is all an implementer writes; `read_results`, where
     given, reads the dialect's envelope and makes the checks of bodies and names sharper."""
 
-    _clauses = clauses()
+    _clauses = clauses("dialect")
     without: ClassVar[tuple[Capability, ...]] = ()
     """Methods that the dialect does without."""
 
@@ -73,7 +77,7 @@ class DialectConformance(_Conformance):
         reader: Any = self.read_results
         return PythonTarget(self.make_dialect, name=type(self).__name__, read_results=reader, without=self.without)
 
-    @pytest.mark.parametrize("clause", clauses(), ids=_by_id)
+    @pytest.mark.parametrize("clause", clauses("dialect"), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
         target = self.make_target()
         try:
@@ -108,7 +112,7 @@ class LedgerConformance(_Conformance):
 
     @pytest.mark.parametrize("clause", ledger_clauses(), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
-        self._conclude(judge_store(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)
+        self._conclude(self._judge_store(clause, self.make_driver()), clause)
 
 
 class TurnCounterConformance(_Conformance):
@@ -121,4 +125,4 @@ class TurnCounterConformance(_Conformance):
 
     @pytest.mark.parametrize("clause", counter_clauses(), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
-        self._conclude(judge_store(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)
+        self._conclude(self._judge_store(clause, self.make_driver()), clause)

@@ -138,7 +138,7 @@ class Target(ABC):
         """Processor time that answering has cost so far; only differences count."""
         return time.process_time()
 
-    def close(self) -> None:
+    def close(self) -> None:  # noqa: B027 - most have nothing to end
         """Ends what was started."""
 
 
@@ -219,9 +219,7 @@ class PythonSubject(Subject):
         return self._ask("replay", history, lambda given: list(self.dialect.replay(given)))
 
     def provider_messages(self, history: Sequence[TranscriptEntry], wire: Wire) -> list[dict[str, Any]]:
-        return self._ask(
-            "to_provider_messages", history, lambda given: self.dialect.to_provider_messages(given, wire)
-        )
+        return self._ask("to_provider_messages", history, lambda given: self.dialect.to_provider_messages(given, wire))
 
     def read_results(self, entries: Sequence[TranscriptEntry]) -> list[ReadResult]:
         reader: Any = self._reader or self.dialect.read_results  # type: ignore[attr-defined]  # optional, described
@@ -250,7 +248,9 @@ def _describe(dialect: ToolDialect, reader: Reader | None, without: Collection[C
         "prompt_instructions": lambda: dialect.prompt_instructions(()),
         "replay": lambda: dialect.replay([]),
     }
-    offered: list[Capability] = [name for name, probe in probes.items() if not (native and name in _OF_TEXT) and _offers(probe)]
+    offered: list[Capability] = [
+        name for name, probe in probes.items() if not (native and name in _OF_TEXT) and _offers(probe)
+    ]
     if "replay" in offered:
         offered.append("to_provider_messages")
     if reader is not None or hasattr(dialect, "read_results"):

@@ -54,9 +54,7 @@ class Search:
             check(example)
         self.example = None
 
-    def any(
-        self, strategy: st.SearchStrategy[_T], check: Callable[[_T], object], written: Iterable[_T] = ()
-    ) -> None:
+    def any(self, strategy: st.SearchStrategy[_T], check: Callable[[_T], object], written: Iterable[_T] = ()) -> None:
         """Checks the written inputs, then drawn ones; a drawn one that fails is shrunk.
 
         The same seed draws the same inputs; nothing is read from or written to disk.

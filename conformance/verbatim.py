@@ -64,7 +64,10 @@ def _identical(trial: Trial) -> None:
 )
 def _in_any_position(trial: Trial) -> None:
     def check(pattern: tuple[bool, ...]) -> None:
-        outcomes = [marked(f"body {n}", call_id=f"call-{n}") if m else ok(f"body {n}", call_id=f"call-{n}") for n, m in enumerate(pattern)]
+        outcomes = [
+            marked(f"body {n}", call_id=f"call-{n}") if m else ok(f"body {n}", call_id=f"call-{n}")
+            for n, m in enumerate(pattern)
+        ]
         _require_split(trial, outcomes, trial.subject().format_results(outcomes))
 
     patterns = [pattern for size in range(1, 5) for pattern in product((True, False), repeat=size) if any(pattern)]
@@ -244,5 +247,3 @@ def _require_marked(outcomes: list[ToolOutcome], entries: list[TranscriptEntry])
         for wanted, seen in zip(want, got, strict=False):
             require_same(wanted, seen, "a marked outcome did not keep its bytes")
         require(False, f"{len(want)} marked outcomes stand alone before, {len(got)} after: they were lost or re-framed")
-
-

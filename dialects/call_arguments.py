@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .text import read_json
+from .text import MAX_FIELD_DEPTH, read_json
 
 KINDS_IN_WORDS = {
     str: "a string",
@@ -35,6 +35,6 @@ def read_arguments(raw: str) -> dict[str, Any]:
 
 def _read(text: str) -> Any:
     try:
-        return read_json(text)
+        return read_json(text, max_depth=MAX_FIELD_DEPTH)
     except ValueError as error:
         raise ValueError(f"the arguments are not valid JSON: {error}") from None

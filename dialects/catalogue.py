@@ -16,6 +16,7 @@ from .parsing.json_form import JSON_LESS_THAN
 from .parsing.schema_types import ANY_TYPE, allowed_types
 from .parsing.slot_form import SlotForm, shown_parameter
 from .tags import CATALOGUE_TAG
+from .text import LINE_ENDS
 from .transcript import ToolSpec
 
 # What the line of a slot says in words; everything else of its schema follows as JSON.
@@ -70,4 +71,5 @@ def _type_words(types: frozenset[str]) -> str:
 
 
 def _json(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("<", JSON_LESS_THAN)
+    text = json.dumps(value, ensure_ascii=False).replace("<", JSON_LESS_THAN)
+    return text if text.isascii() else text.translate(LINE_ENDS)

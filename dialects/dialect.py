@@ -14,6 +14,12 @@ from .transcript import ModelResponse, ParsedResponse, ParsedToolCall, ToolOutco
 from .wires import OpenAIChatWire, Wire
 
 CallFormat: TypeAlias = Literal["native", "json", "slots"]
+"""How a call is spelled, and so what `render_catalogue` and the gate show of a tool.
+
+`native`: in the request's and the reply's own fields, no text. `json`: an object of name and
+arguments in text; the catalogue holds whole schemas. `slots`: `name[0|a|1|b]` in text; the
+catalogue numbers the slots.
+"""
 
 
 class ToolDialect(ABC):
@@ -30,6 +36,15 @@ class ToolDialect(ABC):
     sends_tool_specs: ClassVar[bool] = False
     embeds_catalogue: ClassVar[bool] = True
     call_format: ClassVar[CallFormat] = "json"
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Raises TypeError for a class that could be instantiated and has no `name`."""
+        super().__init_subclass__(**options)
+        # ABCMeta fills in `__abstractmethods__` only after this.
+        names = {name for base in cls.__mro__ for name in (*getattr(base, "__abstractmethods__", ()), *vars(base))}
+        is_abstract = any(getattr(getattr(cls, name, None), "__isabstractmethod__", False) for name in names)
+        if not is_abstract and not hasattr(cls, "name"):
+            raise TypeError(f"{cls.__name__} has no name: set the class attribute `name`, by which it is known")
 
     @abstractmethod
     def format_results(self, outcomes: Iterable[ToolOutcome]) -> list[TranscriptEntry]:

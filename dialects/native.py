@@ -18,6 +18,7 @@ from .transcript import (
     ToolResultBatch,
     ToolSpec,
     TranscriptEntry,
+    refuse_others,
     reported_turn,
 )
 
@@ -42,7 +43,13 @@ class NativeDialect(ToolDialect):
         Raises RenderError, naming the tool, for an outcome without a call id: the provider
         pairs by id, and one result that answers nothing spoils every later request.
         """
-        return list(batches([_result(outcome) for outcome in outcomes]))
+        outcomes = list(outcomes)
+        try:
+            results = [_result(outcome) for outcome in outcomes]
+        except AttributeError:
+            refuse_others(outcomes, (ToolOutcome,), "format_results")
+            raise
+        return list(batches(results))
 
     def parse_response(self, response: ModelResponse) -> ParsedResponse:
         """The reported calls; the ones that cannot be read are problems. Text is only text."""

@@ -178,6 +178,7 @@ def _hints(tags: tuple[str, ...], tokens: tuple[str, ...]) -> list[tuple[str, Ca
     Code is full of `<`, and trying each costs more than the rest of rendering. A character
     inside the names is rarer, and a pattern that begins with one literal is searched fastest.
     """
+    searches: list[tuple[str, Callable[[str, int], object]]] = []
     choices: dict[str, list[str]] = {}
     names: dict[str, list[str]] = {}
     for tag in tags:
@@ -187,8 +188,7 @@ def _hints(tags: tuple[str, ...], tokens: tuple[str, ...]) -> list[tuple[str, Ca
         if before:
             choices.setdefault("_", []).append(f"(?<={re.escape(before)}_){_any_of(afters)}{_NAME_END}")
         else:
-            # Letters alone, whose case is ignored: no literal to search for, so try every tag.
-            choices["<"] = [""]
+            searches += [hint for after in afters for hint in _hints_of_word(after)]
     around: dict[str, list[tuple[str, str]]] = {}
     for token in tokens:
         at = min(range(len(token)), key=lambda index: _rarity(token[index]))
@@ -198,9 +198,22 @@ def _hints(tags: tuple[str, ...], tokens: tuple[str, ...]) -> list[tuple[str, Ca
         exact = "|".join(f"(?<={re.escape(head)})" for head in heads) if len(heads) < len(rests) else _any_of(rests)
         choices.setdefault(rare, []).append(f"(?-i:{exact})")
     # Where case is ignored a letter is no literal; the hints of letters are of tokens alone, which are exact.
-    return [
+    return searches + [
         (rare, re.compile(f"{re.escape(rare)}(?:{'|'.join(rests)})", re.ASCII if rare.isalpha() else _FLAGS).search)
         for rare, rests in choices.items()
+    ]
+
+
+def _hints_of_word(word: str) -> list[tuple[str, Callable[[str, int], object]]]:
+    """The same for a tag without `_`: its rarest letter, in either case, which keeps it a literal."""
+    if not word:
+        return [("<", re.compile("<").search)]
+    at = min(range(len(word)), key=lambda index: _rarity(word[index]))
+    before, rare, after = word[:at], word[at], word[at + 1 :]
+    pattern = f"(?<=(?i:{re.escape(before)}).)(?i:{re.escape(after)}){_NAME_END}"
+    return [
+        (letter, re.compile(re.escape(letter) + pattern, re.ASCII | re.DOTALL).search)
+        for letter in sorted({rare.lower(), rare.upper()} if rare.isascii() else {rare})
     ]
 
 

@@ -11,7 +11,16 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
 from .splitting import is_verbatim_turn, split_verbatim
-from .transcript import AssistantTurn, ChatMessage, ToolCall, ToolResult, ToolResultBatch, TranscriptEntry
+from .transcript import (
+    ENTRY_KINDS,
+    AssistantTurn,
+    ChatMessage,
+    ToolCall,
+    ToolResult,
+    ToolResultBatch,
+    TranscriptEntry,
+    refuse_others,
+)
 
 # A synthesized result is known by this text, so that a real one that arrives later can take its place.
 INTERRUPTED = "The call was interrupted before its result was recorded. It may have run, in part or in whole."
@@ -64,8 +73,10 @@ def repair_tool_cycles(
                 intact_until = end
             else:
                 repaired.extend(batches(answers))
-        else:
+        elif isinstance(entry, ENTRY_KINDS):
             repaired.append(entry)
+        else:
+            refuse_others(entries, ENTRY_KINDS, "a history")
     return repaired
 
 
@@ -76,6 +87,25 @@ def pair_results(entries: Sequence[TranscriptEntry]) -> dict[int, list[Place | N
     turn), the n-th result of an id the n-th call of it. Of too many results the first real
     ones stay; a synthesized one only where no real one is.
     """
+    return {index: _assign(entries, entries[index], by_id) for index, by_id in _claims(entries).items()}
+
+
+def answered_calls(entries: Sequence[TranscriptEntry]) -> dict[Place, ToolCall]:
+    """For each result that answers a call, by its place: which one. Of too many results of an id
+    those that `pair_results` leaves over answer its last call."""
+    answered: dict[Place, ToolCall] = {}
+    for index, by_id in _claims(entries).items():
+        turn = entries[index]
+        assert isinstance(turn, AssistantTurn)
+        last = {call.id: call for call in turn.tool_calls}
+        answered.update((place, last[id_]) for id_, places in by_id.items() for place in places)
+        paired = zip(_assign(entries, turn, by_id), turn.tool_calls, strict=True)
+        answered.update((place, call) for place, call in paired if place is not None)
+    return answered
+
+
+def _claims(entries: Sequence[TranscriptEntry]) -> dict[int, dict[str, list[Place]]]:
+    """By call turn and id: the results of the nearest turn before them that has their id."""
     owner: dict[str, int] = {}
     claims: dict[int, dict[str, list[Place]]] = {}
     for index, entry in enumerate(entries):
@@ -87,7 +117,7 @@ def pair_results(entries: Sequence[TranscriptEntry]) -> dict[int, list[Place | N
                 turn = owner.get(result.tool_call_id)
                 if turn is not None:
                     claims[turn][result.tool_call_id].append((index, position))
-    return {index: _assign(entries, entries[index], by_id) for index, by_id in claims.items()}
+    return claims
 
 
 def is_synthesized(result: ToolResult) -> bool:

@@ -24,7 +24,7 @@ from .dialect import CallFormat
 from .parsing.slot_form import SlotForm
 from .parsing.slot_grammar import SlotGrammar
 from .parsing.tagged import CallGrammar
-from .sample_calls import EXAMPLE_TOOLS, sample_calls
+from .sample_calls import sample_calls, sample_tools
 from .tagged_calls import TaggedCallDialect
 from .tags import CALL_TAGS, CONTROL_TOKENS, RESULT_TAGS
 from .transcript import ParsedToolCall, ToolSpec
@@ -59,9 +59,8 @@ class PFormatDialect(TaggedCallDialect):
 
     def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
         """How to call, with two examples, then the catalogue of `tools`."""
-        shown = tuple(tools or EXAMPLE_TOOLS)
-        writer = PFormatDialect(shown, control_tokens=self.control_tokens)
-        rules = _RULES.format(examples="\n".join(map(writer.render_call, sample_calls(shown))))
+        writer = PFormatDialect(sample_tools(tools), control_tokens=self.control_tokens)
+        rules = _RULES.format(examples="\n".join(map(writer.render_call, sample_calls(tools))))
         return f"{rules}\nThe tools:\n\n{render_catalogue(tools, self.call_format)}\n" if tools else rules
 
     def _grammar(self) -> CallGrammar:

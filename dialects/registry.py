@@ -6,13 +6,15 @@ A package registers under the entry-point group `tooldialect.dialects`:
     acme = "acme_agent.dialect:AcmeDialect"
 
 The object is called with the tools and returns a `ToolDialect`. Entry points are read when
-a name is asked for, never at import, and one under a built-in name is ignored: installing
-a package must not change what `xml` means.
+a name is asked for, never at import, and one under a built-in name is ignored, with a
+warning: installing a package must not change what `xml` means.
 """
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from importlib.metadata import EntryPoint, entry_points
 from types import MappingProxyType
 from typing import Any
@@ -24,6 +26,8 @@ from .pformat import PFormatDialect
 from .tags import PROTOCOL_TAGS
 from .transcript import ToolSpec
 from .xml import XmlDialect
+
+_LOG = logging.getLogger("tooldialect.dialects")
 
 ENTRY_POINT_GROUP = "tooldialect.dialects"
 
@@ -64,8 +68,15 @@ def known_tags() -> frozenset[str]:
 def _registered() -> dict[str, list[EntryPoint]]:
     found: dict[str, list[EntryPoint]] = {}
     for entry_point in entry_points(group=ENTRY_POINT_GROUP):
+        if entry_point.name in BUILT_IN:
+            _warn_of_hidden(entry_point.name, entry_point.value)
         found.setdefault(entry_point.name, []).append(entry_point)
     return found
+
+
+@cache
+def _warn_of_hidden(name: str, value: str) -> None:
+    _LOG.warning("the dialect %r that %s registers is ignored: a built-in one has the name", name, value)
 
 
 def _load_plugin(name: str, candidates: list[EntryPoint], tools: Sequence[ToolSpec]) -> ToolDialect:

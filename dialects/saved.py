@@ -14,14 +14,19 @@ from pydantic import TypeAdapter, ValidationError
 
 from .errors import TranscriptError, VerbatimError
 from .text import compact_json, read_json
-from .transcript import DiscriminatedEntry, Record, ToolOutcome, TranscriptEntry
+from .transcript import ENTRY_KINDS, DiscriminatedEntry, Record, ToolOutcome, TranscriptEntry, refuse_others
 
 T = TypeVar("T")
 
 
 def dump_transcript(entries: Iterable[TranscriptEntry]) -> str:
     """One JSON object a line; fields that hold their default are omitted, but for `kind`."""
-    return "".join(compact_json(_as_object(entry)) + "\n" for entry in entries)
+    entries = list(entries)
+    try:
+        return "".join(compact_json(_as_object(entry)) + "\n" for entry in entries)
+    except AttributeError:
+        refuse_others(entries, ENTRY_KINDS, "dump_transcript")
+        raise
 
 
 def load_transcript(text: str, trusted: bool = True) -> list[TranscriptEntry]:
@@ -105,6 +110,8 @@ def _validate(adapter: TypeAdapter[T], value: Any, where: str, line: int | None)
 
 
 def _reason(error: ValidationError) -> str:
+    if any(problem["type"] == "union_tag_not_found" for problem in error.errors(include_url=False)):
+        return 'no "kind": is this a provider message?'
     return "; ".join(
         ": ".join(filter(None, (".".join(map(str, problem["loc"])), problem["msg"])))
         for problem in error.errors(include_url=False, include_input=False)

@@ -8,7 +8,7 @@ from .neutralise import neutraliser
 from .parsing.json_form import write_json_call
 from .parsing.reported import read_reported_calls
 from .parsing.tagged import CallGrammar, read_tagged
-from .tags import CALL_TAGS, PROTOCOL_TAGS, THINK_TAGS
+from .tags import CALL_TAGS, CATALOGUE_TAG, PROTOCOL_TAGS
 from .text_dialect import TextDialect
 from .transcript import ModelResponse, ParsedResponse, ParsedToolCall, reported_turn
 
@@ -45,12 +45,12 @@ class TaggedCallDialect(TextDialect):
     def _write_json(self, call: ParsedToolCall) -> str:
         return write_json_call(call.name, call.arguments, self._neutralise_call)
 
-    def _render_raw_call(self, name: str, raw_arguments: str) -> str:
+    def render_raw_call(self, name: str, raw_arguments: str) -> str:
         return in_tag(write_json_call(name, raw_arguments, self._neutralise_call))
 
     def _neutralise_call(self, call: str) -> str:
-        # Templates cut an assistant turn at the thinking tags, too.
-        return neutraliser(PROTOCOL_TAGS + THINK_TAGS, self.control_tokens)(call)
+        # The catalogue's tag too: an example call stands in the prompt that holds the catalogue.
+        return neutraliser((*PROTOCOL_TAGS, CATALOGUE_TAG), self.control_tokens)(call)
 
 
 def in_tag(call: str) -> str:

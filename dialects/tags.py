@@ -8,10 +8,10 @@ from __future__ import annotations
 
 RESULT_TAGS = ("tool_result",)
 CALL_TAGS = ("tool_call",)
-# Delimits reasoning; no call and no result is ever spelled with it, so bodies keep it.
+# Delimits reasoning: readers, and templates, take what stands in it for no part of the answer.
 THINK_TAGS = ("think",)
-PROTOCOL_TAGS = RESULT_TAGS + CALL_TAGS
-# The block of the tools in a prompt. No reader obeys it, so results keep it.
+PROTOCOL_TAGS = RESULT_TAGS + CALL_TAGS + THINK_TAGS
+# The block of the tools in a prompt. No reader obeys it, so results keep it; a prompt's examples do not.
 CATALOGUE_TAG = "tools"
 
 # The tokens with which chat templates open, close and label turns; tokenizers read them in

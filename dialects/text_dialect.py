@@ -16,9 +16,11 @@ from .dialect import ToolDialect
 from .envelope import NEXT_FAILED, NEXT_OK, escape_body, frame, join_results, nameless_head, result_head
 from .errors import RenderError
 from .neutralise import check_control_tokens, neutraliser
+from .pairing import Place, answered_calls, stands_alone
 from .splitting import is_verbatim_turn, split_verbatim
 from .tags import CONTROL_TOKENS, PROTOCOL_TAGS, RESULT_TAGS
 from .transcript import (
+    ENTRY_KINDS,
     AssistantTurn,
     Attachment,
     ChatMessage,
@@ -26,9 +28,11 @@ from .transcript import (
     ToolCall,
     ToolOutcome,
     ToolResult,
+    ToolResultBatch,
     ToolSpec,
     TranscriptEntry,
     record_of_clean,
+    refuse_others,
 )
 
 # A record's attributes go through pydantic, one by one; its fields are read four times as fast.
@@ -37,6 +41,9 @@ _FIELDS = attrgetter("__dict__")
 
 class TextDialect(ToolDialect):
     """Results and history as `ChatMessage`s.
+
+    A subclass writes `parse_response`, `render_call`, `prompt_instructions` and `render_raw_call`,
+    and sets `name`, `protocol_tags` (beside the envelope's own) and `call_format`.
 
     `control_tokens`: exact strings beginning with `<` that the model's chat template obeys;
     they are broken in tool results (ValueError for one that does not begin so).
@@ -62,8 +69,11 @@ class TextDialect(ToolDialect):
         self._break_results = neutraliser(RESULT_TAGS)
 
     @abstractmethod
-    def _render_raw_call(self, name: str, raw_arguments: str) -> str:
-        """A structured call whose arguments cannot be read or said, shown raw in the call tag."""
+    def render_raw_call(self, name: str, raw_arguments: str) -> str:
+        """A structured call whose arguments cannot be read or said, shown raw where the call would stand.
+
+        Replay asks for it, so nothing in it may be obeyed as a call that was not made; it never raises.
+        """
 
     def format_results(self, outcomes: Iterable[ToolOutcome]) -> list[TranscriptEntry]:
         """Batches and marked outcomes as `user` messages, the latter flagged; a batch has its outcomes' attachments."""
@@ -73,12 +83,16 @@ class TextDialect(ToolDialect):
             return self._split_results(outcomes)
         parts: list[str] = []
         add, render_body, changed = parts.append, self._render_body, self._changed
-        for fields in map(_FIELDS, outcomes):
-            if fields["trusted_verbatim"] or fields["attachments"]:
-                return self._split_results(outcomes)
-            body = fields["output"]
-            add((NEXT_OK if fields["success"] else NEXT_FAILED)[fields["name"]])
-            add(render_body(body) if changed in body else body)
+        try:
+            for fields in map(_FIELDS, outcomes):
+                if fields["trusted_verbatim"] or fields["attachments"]:
+                    return self._split_results(outcomes)
+                body = fields["output"]
+                add((NEXT_OK if fields["success"] else NEXT_FAILED)[fields["name"]])
+                add(render_body(body) if changed in body else body)
+        except (AttributeError, KeyError):
+            refuse_others(outcomes, (ToolOutcome,), "format_results")
+            raise
         return [_user_turn(join_results(parts))] if parts else []
 
     def _split_results(self, outcomes: Iterable[ToolOutcome]) -> list[TranscriptEntry]:
@@ -91,16 +105,19 @@ class TextDialect(ToolDialect):
 
     def replay(self, history: Iterable[TranscriptEntry]) -> list[TranscriptEntry]:
         """History as `ChatMessage`s alone; results as `format_results` wrote them, calls behind the text."""
-        calls = _CallNames()
+        entries = list(history)
+        called = _names_called(entries)
         lowered: list[TranscriptEntry] = []
-        for entry in history:
+        for index, entry in enumerate(entries):
             if isinstance(entry, ChatMessage):
                 lowered.append(self._replay_message(entry))
             elif isinstance(entry, AssistantTurn):
-                calls.add_turn(entry.tool_calls)
                 lowered += self._replay_turn(entry)
+            elif isinstance(entry, ToolResultBatch):
+                names = [called.get((index, position)) for position in range(len(entry.results))]
+                lowered += self._replay_results(zip(entry.results, names, strict=True))
             else:
-                lowered += self._replay_results(entry.results, calls)
+                refuse_others(entries, ENTRY_KINDS, "replay")
         return lowered
 
     def _replay_message(self, message: ChatMessage) -> ChatMessage:
@@ -131,16 +148,15 @@ class TextDialect(ToolDialect):
         try:
             arguments = read_arguments(call.arguments)
         except ValueError:
-            return self._render_raw_call(call.name, call.arguments)
+            return self.render_raw_call(call.name, call.arguments)
         try:
             return self.render_call(ParsedToolCall(name=call.name, arguments=arguments, id=call.id))
         except RenderError:
-            return self._render_raw_call(call.name, call.arguments)
+            return self.render_raw_call(call.name, call.arguments)
 
-    def _replay_results(self, results: Iterable[ToolResult], calls: _CallNames) -> Iterator[ChatMessage]:
-        # Every result takes its call's name, so that those behind it pair rightly too.
-        named = [(result, calls.name_for(result.tool_call_id)) for result in results]
-        for alone, run in split_verbatim(named, lambda item: _result_stands_alone(item[0])):
+    def _replay_results(self, results: Iterable[tuple[ToolResult, str | None]]) -> Iterator[ChatMessage]:
+        """`results`, each with the tool whose call it answers."""
+        for alone, run in split_verbatim(results, lambda item: stands_alone(item[0])):
             if alone:
                 yield _verbatim_turn(run[0][0].content)
             else:
@@ -151,27 +167,11 @@ class TextDialect(ToolDialect):
         return _user_turn(frame(results, self._render_body, self._changed), attachments)
 
 
-class _CallNames:
-    """Which tool a result answers: the nearest earlier call turn with its id; calls of one
-    turn that share an id are taken in order."""
-
-    def __init__(self) -> None:
-        self._waiting: dict[str, list[str]] = {}
-
-    def add_turn(self, calls: Iterable[ToolCall]) -> None:
-        turn: dict[str, list[str]] = {}
-        for call in calls:
-            turn.setdefault(call.id, []).append(call.name)
-        for names in turn.values():
-            names.reverse()
-        self._waiting.update(turn)
-
-    def name_for(self, call_id: str) -> str | None:
-        names = self._waiting.get(call_id)
-        if not names:
-            return None
-        # A repeated result still answers the last of them.
-        return names.pop() if len(names) > 1 else names[0]
+def _names_called(entries: Sequence[TranscriptEntry]) -> dict[Place, str]:
+    """Where each result of a call stands: the call's tool, for results that do not say their own."""
+    if not any(r.name is None for entry in entries if isinstance(entry, ToolResultBatch) for r in entry.results):
+        return {}
+    return {place: call.name for place, call in answered_calls(entries).items()}
 
 
 def _result_head(result: ToolResult, called: str | None) -> str:
@@ -192,8 +192,4 @@ def _verbatim_turn(text: str) -> ChatMessage:
 
 
 def _outcome_stands_alone(outcome: ToolOutcome) -> bool:
-    return outcome.trusted_verbatim and is_verbatim_turn(outcome.output, True)
-
-
-def _result_stands_alone(result: ToolResult) -> bool:
-    return result.trusted_verbatim and is_verbatim_turn(result.content, True)
+    return is_verbatim_turn(outcome.output, outcome.trusted_verbatim)

@@ -11,7 +11,7 @@ from __future__ import annotations
 import base64
 import binascii
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cache
 from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
 
@@ -27,7 +27,7 @@ from pydantic import (
 )
 
 from .errors import VerbatimError
-from .text import RepairedText, clean_json, clean_text
+from .text import MAX_FIELD_DEPTH, RepairedText, clean_json, clean_text
 
 
 def _text(value: Any) -> str:
@@ -39,7 +39,7 @@ def _text(value: Any) -> str:
 def _json_object(value: Any) -> dict[str, Any]:
     if not isinstance(value, dict):
         raise ValueError(f"a JSON object is wanted, not {type(value).__name__}")
-    cleaned: dict[str, Any] = clean_json(value)
+    cleaned: dict[str, Any] = clean_json(value, max_depth=MAX_FIELD_DEPTH)
     return cleaned
 
 
@@ -127,6 +127,19 @@ def record_of_clean(kind: type[R], **fields: Any) -> R:
 @cache
 def _blank(kind: type[Record]) -> dict[str, Any]:
     return {name: field.default for name, field in kind.model_fields.items()}
+
+
+def refuse_others(items: Iterable[object], kinds: tuple[type[Record], ...], what: str) -> None:
+    """Raises TypeError, naming both, for the first item that is none of these records.
+
+    For where one was met already: healthy items are not looked at twice.
+    """
+    for item in items:
+        if not isinstance(item, kinds):
+            wanted = ", ".join(kind.__name__ for kind in kinds)
+            # A record given in place of a list of them goes through its fields, as pairs.
+            single = "; is it one record without a list around it?" if isinstance(item, tuple) else ""
+            raise TypeError(f"{what} takes a list of records ({wanted}), and met {type(item).__name__}{single}")
 
 
 class Attachment(Record):
@@ -250,6 +263,7 @@ class ToolResultBatch(Record):
 
 
 TranscriptEntry: TypeAlias = ChatMessage | AssistantTurn | ToolResultBatch
+ENTRY_KINDS = (ChatMessage, AssistantTurn, ToolResultBatch)
 DiscriminatedEntry: TypeAlias = Annotated[TranscriptEntry, Field(discriminator="kind")]
 
 

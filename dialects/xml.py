@@ -16,7 +16,7 @@ from .catalogue import render_catalogue
 from .dialect import CallFormat
 from .parsing.json_form import JsonGrammar
 from .parsing.tagged import CallGrammar
-from .sample_calls import EXAMPLE_TOOLS, sample_calls
+from .sample_calls import sample_calls
 from .tagged_calls import TaggedCallDialect
 from .tags import CALL_TAGS, RESULT_TAGS
 from .transcript import ToolSpec
@@ -43,7 +43,7 @@ class XmlDialect(TaggedCallDialect):
 
     def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
         """How to call, with two examples, then the catalogue of `tools`."""
-        examples = "\n".join(map(self.render_call, sample_calls(tools or EXAMPLE_TOOLS)))
+        examples = "\n".join(map(self.render_call, sample_calls(tools)))
         rules = _RULES.format(examples=examples)
         return f"{rules}\nThe tools:\n\n{render_catalogue(tools, self.call_format)}\n" if tools else rules
 

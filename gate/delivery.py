@@ -15,7 +15,7 @@ from tooldialect.dialects import ParsedToolCall
 from tooldialect.dialects.neutralise import neutraliser
 from tooldialect.dialects.registry import known_tags
 from tooldialect.dialects.tags import CONTROL_TOKENS
-from tooldialect.dialects.text import clean_text, compact_json
+from tooldialect.dialects.text import clean_text, single_line_json
 
 from .arguments import Violation
 from .contract import Contract
@@ -150,7 +150,7 @@ def _as_json(call: ParsedToolCall) -> Mapping[str, Any]:
 
 def _json(value: Any) -> str:
     """Compact JSON in which no `<` opens a tag of any loaded dialect or a control token."""
-    text = compact_json(value)
+    text = single_line_json(value)
     return _breaker(known_tags())(text) if "<" in text else text
 
 

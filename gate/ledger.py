@@ -107,5 +107,8 @@ class SignedLedger:
         digest = payload_digest(payload)
         if token[:DIGEST_DIGITS] != digest:
             return False
-        signed = digest + _fingerprint(payload, claims, self._key).hex()
+        try:
+            signed = digest + _fingerprint(payload, claims, self._key).hex()
+        except UnicodeEncodeError:  # a lone surrogate: not ours
+            return False
         return hmac.compare_digest(token.encode(errors="replace"), signed.encode())

@@ -28,7 +28,13 @@ def read_results(entries):
             end = entry.content.index(TAIL, head.end())
             attributes = etree.fromstring(head[0].strip()[:-1] + "/>").attrib
             assert attributes["status"] in ("ok", "error")
-            read.append((attributes.get("name", attributes.get("id")), attributes["status"] == "ok", entry.content[head.end() : end]))
+            read.append(
+                (
+                    attributes.get("name", attributes.get("id")),
+                    attributes["status"] == "ok",
+                    entry.content[head.end() : end],
+                )
+            )
             place = end + len(TAIL)
     return read
 

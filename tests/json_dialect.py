@@ -18,7 +18,7 @@ class JsonDialect(TextDialect):
         body = json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
         return f"<tool_call>\n{body}\n</tool_call>"
 
-    def _render_raw_call(self, name: str, raw_arguments: str) -> str:
+    def render_raw_call(self, name: str, raw_arguments: str) -> str:
         return f"<tool_call>\n{name} {raw_arguments}\n</tool_call>"
 
     def prompt_instructions(self, tools):

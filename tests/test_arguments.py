@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tooldialect.gate.arguments import ArgumentCheck, Violation, check_arguments
 from tooldialect.gate.contract import Contract
 

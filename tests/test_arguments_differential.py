@@ -7,6 +7,7 @@ from typing import Any
 import jsonschema
 from hypothesis import given, settings
 from hypothesis import strategies as st
+
 from tooldialect.gate.arguments import check_arguments
 from tooldialect.gate.contract import Contract
 

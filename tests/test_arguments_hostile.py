@@ -6,6 +6,7 @@ import socket
 from typing import Any
 
 import pytest
+
 from tooldialect.gate.arguments import ArgumentCheck, Violation, budget, check_arguments
 from tooldialect.gate.contract import Contract
 

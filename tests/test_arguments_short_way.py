@@ -16,7 +16,7 @@ from test_arguments_differential import ARGUMENTS, contracts
 from tooldialect.gate.arguments import ArgumentCheck, Violation, check_arguments
 from tooldialect.gate.arguments.checker import Checker
 from tooldialect.gate.arguments.patterns import is_refusal
-from tooldialect.gate.arguments.place import MAX_STEPS, Work
+from tooldialect.gate.arguments.place import MAX_STEPS, Places
 from tooldialect.gate.contract import Contract
 
 ROW = {"type": "object", "properties": {"id": {"type": "integer"}, "tags": {"items": {"type": "string"}}}}
@@ -250,13 +250,13 @@ def test_beside_what_is_too_much_to_ask_the_rest_is_checked(word: str) -> None:
 
 def test_lenience_looks_at_a_bounded_number_of_places(monkeypatch: pytest.MonkeyPatch) -> None:
     spent: list[int] = []
-    spend = Work.spend
+    spend = Places.spend
 
-    def counted(self: Work, steps: int) -> None:
+    def counted(self: Places, steps: int) -> None:
         spent.append(steps)
         spend(self, steps)
 
-    monkeypatch.setattr(Work, "spend", counted)
+    monkeypatch.setattr(Places, "spend", counted)
     branches = [{"properties": {f"p{n}": {"type": "integer"}}} for n in range(500)]
     contract = Contract(input_schema={"properties": {"x": {"anyOf": branches}}, "required": ["q"]})
     found = check_arguments({"x": {f"p{n}": "1" for n in range(1500)}}, contract)

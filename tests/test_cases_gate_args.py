@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from tooldialect.gate.arguments import ArgumentCheck, Violation, check_arguments
 from tooldialect.gate.contract import Contract
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from builtin_dialects import TARGETS
 
+from builtin_dialects import TARGETS
 from tooldialect.conformance import PROFILES, PythonTarget, run
 from tooldialect.dialects import NativeDialect, PFormatDialect, XmlDialect
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-import reference_host as hosts
 
+import reference_host as hosts
 from tooldialect.conformance import HarnessConformance, harness_clauses, run_harness
 
 EVERYWHERE = [
@@ -25,7 +25,9 @@ def failing(host, *where):
 
 @pytest.mark.parametrize("where", EVERYWHERE, ids=" over ".join)
 def test_the_reference_harness_keeps_every_clause(where):
-    assert [(r.id, r.status, r.detail) for r in results(hosts.ReferenceHost, *where).values() if r.status != "pass"] == []
+    assert [
+        (r.id, r.status, r.detail) for r in results(hosts.ReferenceHost, *where).values() if r.status != "pass"
+    ] == []
 
 
 @pytest.mark.parametrize("where", [("native", "anthropic"), ("xml", "openai-chat")], ids=" over ".join)

@@ -6,8 +6,8 @@ import json
 import re
 
 import pytest
-from tool_response_dialect import LIVE, ToolResponseDialect
 
+from tool_response_dialect import LIVE, ToolResponseDialect
 from tooldialect.conformance import PROFILES, Profile, PythonTarget, run
 from tooldialect.dialects import ParsedToolCall
 

@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from mutants import CONTROLS
 
+from mutants import CONTROLS
 from tooldialect.conformance import PROFILES, ProcessTarget, Profile, PythonTarget, clauses, run
 from tooldialect.conformance.trial import ProgramFault
 from tooldialect.dialects import NativeDialect, PFormatDialect, ToolOutcome, ToolSpec, XmlDialect
@@ -77,7 +77,22 @@ def test_the_minimal_drivers_keep_all_that_applies(command, started):
 def test_node_answers_inputs_that_nobody_wrote_down(started):
     """Drawn from a seed of this moment: a look-up table cannot know them."""
     draw = random.Random()
-    pieces = ["<call>", "</answers>", "< / CALL", "\u2028", "\ufeff", "\x1c", "\\", '"', "<", "é", "\U0001f600", "\n", " ", "x"]
+    pieces = [
+        "<call>",
+        "</answers>",
+        "< / CALL",
+        "\u2028",
+        "\ufeff",
+        "\x1c",
+        "\\",
+        '"',
+        "<",
+        "é",
+        "\U0001f600",
+        "\n",
+        " ",
+        "x",
+    ]
     node, python = started(NODE).make(), started(PYTHON).make()
     for _ in range(100):
         outcomes = [
@@ -106,7 +121,7 @@ def test_a_served_dialect_gets_the_verdicts_of_its_object(dialect, started):
 def test_a_served_control_gets_the_verdicts_of_its_object(name, controls):
     # Its chapter and every clause that catches it; all clauses of all controls would take minutes.
     control = CONTROLS[name]
-    ids = sorted({clause.id for clause in clauses() if clause.id[0] == control.meant[0]} - {"E7"} | control.caught_by)
+    ids = sorted({clause.id for clause in clauses("dialect") if clause.id[0] == control.meant[0]} - {"E7"} | control.caught_by)
     served = {r.id: (r.status, r.detail) for r in run(ServedControl(name, controls), profile=WRITTEN, select_only=ids)}
     object_ = PythonTarget(control.broken, name=name)
     in_process = {r.id: r.status for r in run(object_, profile=WRITTEN, select_only=ids)}
@@ -146,7 +161,7 @@ def test_a_faulty_program_is_reported_with_the_request(fault, said, started, mon
 def test_a_crash_is_not_a_refusal_and_the_run_goes_on(started):
     results = {r.id: r for r in run(started([sys.executable, str(DRIVERS / "faulty.py"), "dies"]), profile=WRITTEN)}
     assert results["V1"].status == "fail"
-    assert list(results) == [clause.id for clause in clauses()]
+    assert list(results) == [clause.id for clause in clauses("dialect")]
     faults = [r.detail for r in results.values() if "ended with status 3" in r.detail]
     assert any("not asked any more, after 3 faults" in detail for detail in faults)
 

@@ -342,3 +342,12 @@ def test_compact_json_is_used():
     gate, _ = world()
     message = gate.run().consult(call("send", GUESS)).message
     assert json.dumps(MAIL.input_schema, separators=(",", ":")) in message
+
+
+@pytest.mark.parametrize("end", ["\x85", "\u2028", "\u2029", "\v", "\f", "\x1c", "\r"])
+def test_what_the_provider_wrote_begins_no_line_for_any_reader(end):
+    contract = Contract(description=f"a{end}b", input_schema={"title": f"c{end}d", "required": [f"e{end}f"]})
+    message = refuse(Surface.mcp(StaticSource({target("send"): contract})), target("send"), contract, {})
+    assert message.splitlines() == message.split("\n")
+    assert document_of(message)["description"] == contract.description
+    assert document_of(message)["input_schema"] == contract.input_schema

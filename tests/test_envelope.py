@@ -135,7 +135,7 @@ def test_breaking_twice_changes_nothing_more(text):
         "<tool_calls> <tool_resultant> <tool_call:x> <tool_call-x> <tool_call.x> <tool_callé>",
         '<div className="a">{a < b && c}</div>',
         "std::vector<std::pair<K, V>> a_b; std::cout << x << y;",
-        "<s>struck</s> &amp; &lt; &#60; <think>",
+        "<s>struck</s> &amp; &lt; &#60; <thinking> <rethink> <think:x>",
         "f <| g |> h <|> i",
         "tool_result tool_call </ tool result>",
         "<tool_\u212aall> <tool_re\u017fult>",

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
+import tracemalloc
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from strategies_calls import FRAGMENTS, pieces, tools_and_calls, typed
-from tooldialect.dialects import ModelResponse, ParsedToolCall, ToolCall, ToolSpec
+from tooldialect.dialects import ModelResponse, ParsedToolCall, ToolCall, ToolSpec, get_dialect
 from tooldialect.dialects.catalogue import render_catalogue
 from tooldialect.dialects.pformat import PFormatDialect
 from tooldialect.dialects.sample_calls import EXAMPLE_TOOLS
@@ -288,7 +289,7 @@ def test_a_dialect_reads_the_examples_of_its_own_prompt(dialect, tools, called):
 
 def test_examples_fit_the_schemas_of_the_tools():
     (call, _) = read(XmlDialect(), XmlDialect().prompt_instructions([EVERY_KIND, PING])).calls
-    assert call.arguments == {"b": "</think>", "a": {}, "n": 5, "f": 2, "c": None}
+    assert call.arguments == {"b": 1, "a": {}, "n": 5, "f": 2, "c": None}
 
 
 @both
@@ -306,3 +307,37 @@ def test_the_prompt_embeds_the_catalogue_the_dialect_names(dialect):
     assert dialect.embeds_catalogue
     assert not dialect.sends_tool_specs
     assert render_catalogue([PING], dialect.call_format) in dialect().prompt_instructions([PING])
+
+
+NESTED = {
+    "of no form": ("<tool_call>{x:", "</tool_call>"),
+    "of an unknown tool": ("<tool_call>zz[0|x", "</tool_call>"),
+    "behind closed thinking": ("<think>\n<tool_call>{x:</think>", "</tool_call>"),
+    "of slots in closed thinking": ("<think>\n<tool_call>ping[x</think>", "]</tool_call>"),
+}
+
+
+@pytest.mark.parametrize("dialect", ["xml", "pformat"])
+@pytest.mark.parametrize("case", NESTED)
+@pytest.mark.parametrize("end", ["</think>ok", ""])
+def test_broken_drafts_in_one_another_are_not_copied_each(dialect, case, end):
+    opener, closer = NESTED[case]
+    text = "<think>\n" + opener * 4_000 + closer * 4_000 + end
+    tools = [ToolSpec(name="ping", parameters={"properties": {"a": {"type": "string"}}})]
+    tracemalloc.start()
+    try:
+        reply = get_dialect(dialect, tools).parse_response(ModelResponse(text=text))
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert not reply.calls
+    assert peak < 100 * len(text)
+
+
+def test_a_broken_draft_hides_neither_the_end_of_thinking_nor_a_call_behind_it():
+    ping = '<tool_call>{"name": "ping"}</tool_call>'
+    for text in (
+        f"<think>\n<tool_call>{{x: </think>{ping}",
+        f"<think>\n<tool_call>{{x:<tool_call>y</think>{ping}</tool_call>",
+    ):
+        assert [call.name for call in get_dialect("xml").parse_response(ModelResponse(text=text)).calls] == ["ping"]

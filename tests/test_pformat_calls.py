@@ -215,7 +215,7 @@ def test_a_tool_without_parameters_has_no_slots():
 
 
 def test_a_value_nested_too_deep_is_a_problem():
-    deep = "[" * 299 + "\\]" * 299
+    deep = "[" * 249 + "\\]" * 249
     assert len(read(f"<tool_call>kinds[0|{deep}]</tool_call>").calls) == 1
     (problem,) = read(f"<tool_call>kinds[0|[{deep}\\]]</tool_call>").problems
     assert (problem.kind, problem.name) == ("malformed", "kinds")
@@ -333,7 +333,7 @@ class TestCallsThatBreakOff:
 
 
 def test_arguments_that_cannot_be_read_are_shown_raw_in_the_tag():
-    assert SLOTS._render_raw_call("w", "[oops") == '<tool_call>\n{"name": "w", "arguments": [oops}\n</tool_call>'
+    assert SLOTS.render_raw_call("w", "[oops") == '<tool_call>\n{"name": "w", "arguments": [oops}\n</tool_call>'
 
 
 def test_the_dialect_is_named():

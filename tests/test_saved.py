@@ -117,7 +117,7 @@ def test_surrogate_pairs_written_as_escapes_are_joined():
 
 def test_metadata_as_deep_as_records_take_is_saved():
     deep: dict = {}
-    for _ in range(295):
+    for _ in range(249):
         deep = {"d": deep}
     message = ChatMessage(role="user", content="x", metadata=deep)
     assert load_transcript(dump_transcript([message])) == [message]

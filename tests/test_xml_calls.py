@@ -105,11 +105,11 @@ def test_what_begins_like_a_call_and_is_none_is_a_problem_that_shows_the_form(bo
     assert left == "before  after"
 
 
-@pytest.mark.parametrize("depth", [300, 301, 5_000, 200_000])
+@pytest.mark.parametrize("depth", [250, 251, 300, 5_000, 200_000])
 def test_deep_nesting_is_read_or_refused_but_never_raises(depth):
     text = f'<tool_call>{{"name": "a", "arguments": {{"x": {"[" * (depth - 1)}{"]" * (depth - 1)}}}}}</tool_call>'
     reply = read(text)
-    assert (len(reply.calls), len(reply.problems)) == ((1, 0) if depth <= 300 else (0, 1))
+    assert (len(reply.calls), len(reply.problems)) == ((1, 0) if depth <= 250 else (0, 1))
     if reply.calls:
         assert read(XML.render_call(reply.calls[0])).calls == reply.calls
 
@@ -208,7 +208,7 @@ def test_unknown_tools_are_problems_and_known_ones_run():
 
 
 def test_arguments_that_cannot_be_read_are_shown_raw_in_the_tag():
-    assert XML._render_raw_call("w", '{"a": <tool_result>') == (
+    assert XML.render_raw_call("w", '{"a": <tool_result>') == (
         '<tool_call>\n{"name": "w", "arguments": {"a": \\u003ctool_result>}\n</tool_call>'
     )
 

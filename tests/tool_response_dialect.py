@@ -136,7 +136,9 @@ class ToolResponseDialect(ToolDialect):
             elif entry.role == "tool":
                 marked = entry.trusted_verbatim and entry.content.strip() != ""
                 content = entry.content if marked else LIVE.sub("&lt;", entry.content)
-                replayed.append(entry.model_copy(update={"role": "user", "content": content, "trusted_verbatim": marked}))
+                replayed.append(
+                    entry.model_copy(update={"role": "user", "content": content, "trusted_verbatim": marked})
+                )
             elif entry.role == "assistant":
                 replayed.append(entry.model_copy(update={"content": self.own(entry.content)}))
             else:

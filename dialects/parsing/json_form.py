@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from ..call_arguments import KINDS_IN_WORDS
-from ..text import clean_json, clean_text, refuse_constant
+from ..text import MAX_FIELD_DEPTH, clean_json, clean_text, refuse_constant
 from ..transcript import ParsedToolCall
 from .names import KnownNames
 from .spelling import BLANK
@@ -75,15 +75,13 @@ def read_json_call(page: Page, opener: Tag, known: KnownNames) -> Found | Broken
     body = page.text[start:end]
     closer = page.closer_at(end)
     if closer is None:
-        return _without_closer(page, opener, _name_at(body, 0), end)
-    raw = page.text[opener.start : closer.end]
+        return _without_closer(page, _name_at(body, 0), end)
     try:
         name, arguments = _call(_loads_object(body))
     except ValueError as error:
-        return page.broken(opener, "malformed", _name_at(body, 0), f"{error}. {TAUGHT}", closer.end)
-    unknown = known.unknown(name, raw)
-    if unknown:
-        return Broken(unknown, closer.end)
+        return Broken("malformed", _name_at(body, 0), f"{error}. {TAUGHT}", closer.end)
+    if why := known.why_unknown(name):
+        return Broken("unknown_tool", name, why, closer.end)
     return Found(ParsedToolCall(name=name, arguments=arguments), closer.end)
 
 
@@ -120,14 +118,14 @@ def _loads(text: str) -> Any:
         raise ValueError("it is nested too deep") from None
 
 
-def _without_closer(page: Page, opener: Tag, name: str | None, end: int) -> Broken:
+def _without_closer(page: Page, name: str | None, end: int) -> Broken:
     following = page.tag_from(end)
     if following and following.is_call and following.closes:
         detail = f"something stands between the JSON object and the closing tag. {TAUGHT}"
-        return page.broken(opener, "malformed", name, detail, following.end)
+        return Broken("malformed", name, detail, following.end)
     ran_out = page.truncated or page.ends_at(end)
     end = len(page.text) if ran_out and following is None else end
-    return page.broken(opener, "incomplete" if ran_out else "malformed", name, "the closing tag is missing.", end)
+    return Broken("incomplete" if ran_out else "malformed", name, "the closing tag is missing.", end)
 
 
 def _object_end(text: str, start: int) -> tuple[int | None, bool]:
@@ -191,7 +189,7 @@ def _call(value: dict[str, Any]) -> tuple[str, dict[str, Any]]:
     if not isinstance(arguments, dict):
         raise ValueError(f'"arguments" is {KINDS_IN_WORDS[type(arguments)]}, not an object')
     # Cleaned alone: what a call may hold must not depend on how deep it stands in this text.
-    return clean_text(name), clean_json(arguments, "arguments")
+    return clean_text(name), clean_json(arguments, "arguments", max_depth=MAX_FIELD_DEPTH)
 
 
 def _name_at(text: str, start: int) -> str | None:

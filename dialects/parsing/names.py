@@ -7,7 +7,6 @@ from collections.abc import Iterable
 from difflib import get_close_matches
 from functools import cached_property
 
-from ..transcript import Problem
 from .spelling import BLANK, CALL_CLOSER
 
 # Matching costs (tools x length squared): enough for a slip, bounded for a flood.
@@ -37,21 +36,15 @@ class KnownNames:
         heads = rf"(?P<name>{'|'.join(names)}){BLANK}(?:[\[({{]|(?i:{CALL_CLOSER}))" if names else r"(?!)"
         return re.compile(heads, re.ASCII)
 
-    def unknown(self, name: str, raw: str, call_id: str | None = None) -> Problem | None:
-        """The `unknown_tool` problem, or None where the name may be called."""
+    def why_unknown(self, name: str) -> str | None:
+        """What a model is told of an unknown name, or None where the name may be called."""
         if not self._names or name in self._set:
             return None
         near = self._closest(name)
         hint = f"the closest are {_listed(near)}" if near else f"the tools are {_listed(self._names[:_MOST_SHOWN])}"
         if not near and len(self._names) > _MOST_SHOWN:
             hint += f" and {len(self._names) - _MOST_SHOWN} more"
-        return Problem(
-            kind="unknown_tool",
-            name=name,
-            detail=f"there is no tool named {quoted(name)}; {hint}.",
-            raw=raw,
-            id=call_id,
-        )
+        return f"there is no tool named {quoted(name)}; {hint}."
 
     def _closest(self, name: str) -> list[str]:
         if self._matched >= _MOST_MATCHED or len(name) > _LONGEST_MATCHED:

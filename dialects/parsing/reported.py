@@ -40,9 +40,8 @@ def _read(call: ToolCall, known: KnownNames, *, may_be_cut: bool) -> ParsedToolC
             raw=call.arguments,
             id=call.id,
         )
-    unknown = known.unknown(call.name, call.arguments, call.id)
-    if unknown:
-        return unknown
+    if why := known.why_unknown(call.name):
+        return Problem(kind="unknown_tool", name=call.name, detail=why, raw=call.arguments, id=call.id)
     try:
         arguments = read_arguments(call.arguments)
     except ValueError as error:

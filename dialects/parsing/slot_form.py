@@ -10,8 +10,8 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from ..tags import CATALOGUE_TAG, CONTROL_TOKENS, PROTOCOL_TAGS, THINK_TAGS
-from ..text import clean_json, compact_json
+from ..tags import CATALOGUE_TAG, CONTROL_TOKENS, PROTOCOL_TAGS
+from ..text import MAX_FIELD_DEPTH, clean_json, compact_json, single_line_json
 from ..transcript import ToolSpec
 from .json_form import JSON_LESS_THAN
 from .names import quoted
@@ -23,11 +23,12 @@ _PLAIN_PARAMETER = re.compile(r"[A-Za-z_][A-Za-z0-9_.-]*+")
 _NUMBER = re.compile(rf"{BLANK}([0-9]++){BLANK}(?=\||\Z)")
 _VALUE = re.compile(r"(?:[^|\\]++|\\[|\]\\]|\\)*+")
 _ESCAPED = re.compile(r"\\([|\]\\])")
+_SPACE = re.compile(r"\s*+")
 _SPECIAL = re.compile(r"[|\]\\]")
 _LONGEST_NUMBER = 6
-_TAG_NAMES = frozenset(
-    {*PROTOCOL_TAGS, *THINK_TAGS, CATALOGUE_TAG, *(token.strip("<>").lower() for token in CONTROL_TOKENS)}
-)
+# More than is quoted.
+_LONGEST_SHOWN = 200
+_TAG_NAMES = frozenset({*PROTOCOL_TAGS, CATALOGUE_TAG, *(token.strip("<>").lower() for token in CONTROL_TOKENS)})
 
 
 class SlotForm:
@@ -67,10 +68,13 @@ class SlotForm:
             slots.append(f"{number}|{_SPECIAL.sub(_escape, text)}")
         return f"{self.name}[{'|'.join(slots)}]"
 
-    def read(self, body: str) -> dict[str, Any]:
-        """The arguments in the text between the brackets; ValueError says what is wrong with it."""
+    def read(self, text: str, start: int, end: int) -> dict[str, Any]:
+        """The arguments in the text between the brackets; ValueError says what is wrong with it.
+
+        A place in a text, since bodies may share their end: to copy each would be quadratic.
+        """
         arguments: dict[str, Any] = {}
-        for number, value in _slots(body):
+        for number, value in _slots(text, start, end):
             if number >= len(self.parameters):
                 count = len(self.parameters)
                 has = f"slots 0 to {count - 1}" if count > 1 else "slot 0 only" if count else "no slots"
@@ -79,29 +83,34 @@ class SlotForm:
             if name in arguments:
                 raise ValueError(f"slot {number} is given twice")
             arguments[name] = read_slot(value, self.types[number])
-        checked: dict[str, Any] = clean_json(arguments, "arguments")
+        checked: dict[str, Any] = clean_json(arguments, "arguments", max_depth=MAX_FIELD_DEPTH)
         return checked
 
 
-def _slots(body: str) -> Iterable[tuple[int, str]]:
-    if not body.strip():
+def is_blank(text: str, start: int, end: int) -> bool:
+    """Nothing but white space stands there."""
+    return _SPACE.fullmatch(text, start, end) is not None
+
+
+def _slots(text: str, start: int, end: int) -> Iterable[tuple[int, str]]:
+    if is_blank(text, start, end):
         return
-    position = 0
+    position = start
     while True:
-        found = _NUMBER.match(body, position)
+        found = _NUMBER.match(text, position, end)
         if not found:
-            piece = _VALUE.match(body, position)
+            piece = _VALUE.match(text, position, min(end, position + _LONGEST_SHOWN))
             shown = piece[0] if piece else ""
             raise ValueError(f"{quoted(shown)} stands where the number of a slot is wanted")
         digits = found[1]
-        if found.end() == len(body):
+        if found.end() == end:
             raise ValueError(f"slot {digits[:_LONGEST_NUMBER]} has no value")
-        value = _VALUE.match(body, found.end() + 1)
+        value = _VALUE.match(text, found.end() + 1, end)
         assert value is not None
         if len(digits) > _LONGEST_NUMBER:
             raise ValueError(f"there is no slot {digits[:_LONGEST_NUMBER]}…")
         yield int(digits), _ESCAPED.sub(r"\1", value[0])
-        if value.end() == len(body):
+        if value.end() == end:
             return
         position = value.end() + 1
 
@@ -114,4 +123,4 @@ def shown_parameter(parameter: str) -> str:
     """A parameter's name as a signature and the catalogue show it: in quotes where `<name>` would not be plain."""
     if _PLAIN_PARAMETER.fullmatch(parameter) and parameter.lower() not in _TAG_NAMES:
         return parameter
-    return compact_json(parameter).replace("<", JSON_LESS_THAN)
+    return single_line_json(parameter).replace("<", JSON_LESS_THAN)

@@ -16,7 +16,7 @@ from typing import Any
 from ..transcript import ParsedToolCall
 from .json_form import begins_json_call, read_json_call
 from .names import KnownNames
-from .slot_form import SLOT_NAME, SlotForm
+from .slot_form import SLOT_NAME, SlotForm, is_blank
 from .spelling import BLANK, CALL_CLOSER
 from .tagged import Broken, Found, Page, Tag
 
@@ -59,24 +59,20 @@ class SlotGrammar:
             return page.broken_off(opener, name, detail, ran_out=end is None)
         closer = page.closer_at(end + 1)
         assert closer is not None
-        return self._slots(page, opener, name, page.text[head.end() : end], closer)
-
-    def _slots(self, page: Page, opener: Tag, name: str, body: str, closer: Tag) -> Found | Broken:
-        unknown = self._known.unknown(name, page.text[opener.start : closer.end])
-        if unknown:
-            return Broken(unknown, closer.end)
+        if why := self._known.why_unknown(name):
+            return Broken("unknown_tool", name, why, closer.end)
         try:
-            arguments = self._arguments(name, body)
+            arguments = self._arguments(name, page.text, head.end(), end)
         except ValueError as error:
             detail = f"{error}. Write {self._right_form(name)}."
-            return page.broken(opener, "malformed", name, detail, closer.end)
+            return Broken("malformed", name, detail, closer.end)
         return Found(ParsedToolCall(name=name, arguments=arguments), closer.end)
 
-    def _arguments(self, name: str, body: str) -> dict[str, Any]:
+    def _arguments(self, name: str, text: str, start: int, end: int) -> dict[str, Any]:
         form = self._forms.get(name)
         if form:
-            return form.read(body)
-        if body.strip():
+            return form.read(text, start, end)
+        if not is_blank(text, start, end):
             raise ValueError("the slots of this tool are not known here")
         return {}
 
@@ -105,4 +101,4 @@ class SlotGrammar:
         if own and closer and own.start == closer.start:
             return False
         read = page.read(inner)
-        return isinstance(read, Found) or read.problem.kind == "unknown_tool"
+        return isinstance(read, Found) or read.kind == "unknown_tool"

@@ -61,11 +61,20 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Broken:
-    """A call that was not; reading goes on at `end`. `cut`: its raw text leaves the narrative."""
+    """A call that was not; reading goes on at `end`. `cut`: its raw text leaves the narrative.
 
-    problem: Problem
+    Without its text: of calls that lie in one another few are problems, and a copy of each would be quadratic.
+    """
+
+    kind: ProblemKind
+    name: str | None
+    detail: str
     end: int
     cut: bool = True
+
+    def problem(self, raw: str) -> Problem:
+        """The same for the model; `raw` is the text from its opener to `end`."""
+        return Problem(kind=self.kind, name=self.name, detail=self.detail, raw=raw)
 
 
 @dataclass(slots=True)
@@ -135,10 +144,6 @@ class Page:
         """The closing tag that balances the opener."""
         return self._balanced.get(opener.start)
 
-    def broken(self, opener: Tag, kind: ProblemKind, name: str | None, detail: str, end: int) -> Broken:
-        """A call not read that is known to reach to `end`."""
-        return Broken(Problem(kind=kind, name=name, detail=detail, raw=self.text[opener.start : end]), end)
-
     def broken_off(self, opener: Tag, name: str | None, detail: str, *, ran_out: bool) -> Broken:
         """A call not read whose end is not known.
 
@@ -149,16 +154,14 @@ class Page:
         closer = None if cut_off else self.own_closer(opener)
         stop = None if cut_off or closer else self._next_stop(opener)
         if stop and not stop.closes:
-            raw = self.text[opener.start : stop.start]
-            return Broken(Problem(kind="malformed", name=name, detail=detail, raw=raw), stop.start, cut=False)
+            return Broken("malformed", name, detail, stop.start, cut=False)
         closer = closer or stop
         if closer:
-            return self.broken(opener, "malformed", name, detail, closer.end)
+            return Broken("malformed", name, detail, closer.end)
         if self.truncated:
             detail = "the reply hit its length limit within this call. Call again, with less text."
         kind: ProblemKind = "incomplete" if self.truncated or ran_out else "malformed"
-        problem = Problem(kind=kind, name=name, detail=detail, raw=self.text[opener.start :])
-        return Broken(problem, len(self.text), cut=self.truncated)
+        return Broken(kind, name, detail, len(self.text), cut=self.truncated)
 
     def _next_stop(self, opener: Tag) -> Tag | None:
         index = bisect_left(self._stop_starts, opener.end)
@@ -204,7 +207,8 @@ def read_tagged(text: str, grammar: CallGrammar, *, truncated: bool) -> Reading:
     page = Page(text, grammar, truncated=truncated)
     reading = Reading(text)
     cuts: list[tuple[int, int]] = []
-    last_think_closer = max((tag.start for tag in page.tags if tag.closes and not tag.is_call), default=-1)
+    think_closers = [tag.start for tag in page.tags if tag.closes and not tag.is_call]
+    last_think_closer = think_closers[-1] if think_closers else -1
     position = 0
     thinking = thought = False
     drafts: list[tuple[Tag, Found]] = []
@@ -227,13 +231,17 @@ def read_tagged(text: str, grammar: CallGrammar, *, truncated: bool) -> Reading:
             if isinstance(found, Found):
                 drafts.append((tag, found))
                 position = found.end
+            else:
+                # Nothing inside it is a draft, but no one can say that it ends behind the thinking.
+                following = bisect_left(think_closers, tag.end)
+                position = min(found.end, *think_closers[following : following + 1], len(text))
             continue
         position = found.end
         if isinstance(found, Found):
             reading.calls.append(found.call)
             cuts.append((tag.start, found.end))
         else:
-            reading.problems.append(found.problem)
+            reading.problems.append(found.problem(text[tag.start : found.end]))
             if found.cut:
                 cuts.append((tag.start, found.end))
     if thinking and not truncated:

@@ -6,7 +6,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from ..pairing import pair_results
-from ..transcript import AssistantTurn, ChatMessage, ToolResult, ToolResultBatch, TranscriptEntry
+from ..transcript import (
+    ENTRY_KINDS,
+    AssistantTurn,
+    ChatMessage,
+    ToolResult,
+    ToolResultBatch,
+    TranscriptEntry,
+    refuse_others,
+)
 from .ids import WireIds
 
 
@@ -48,6 +56,8 @@ def lay_out(entries: Iterable[TranscriptEntry], ids: WireIds) -> Iterator[ChatMe
                     assert isinstance(batch, ToolResultBatch)
                     answers.append((wire_id, batch.results[place[1]]))
             yield Cycle(entry, wire_ids, tuple(answers))
+        elif not isinstance(entry, ToolResultBatch):
+            refuse_others(history, ENTRY_KINDS, "encode")
         else:
             for position, result in enumerate(entry.results):
                 if (index, position) not in answered:

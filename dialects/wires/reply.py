@@ -14,7 +14,7 @@ from typing import Any
 from pydantic import BaseModel
 
 from ..errors import WireError
-from ..text import clean_json
+from ..text import MAX_PART_DEPTH, clean_json
 
 
 def field(source: Any, name: str, default: Any = None) -> Any:
@@ -50,9 +50,10 @@ def plain(value: Any) -> Any:
 
 
 def json_or_none(value: Any) -> Any:
-    """The value as clean JSON, for what is kept to be sent back; None for what JSON cannot say."""
+    """The value as clean JSON, for a part of what is kept to be sent back; None for what JSON
+    cannot say, or what is too deep to be kept."""
     try:
-        return clean_json(plain(value))
+        return clean_json(plain(value), max_depth=MAX_PART_DEPTH)
     except (ValueError, RecursionError):
         return None
 

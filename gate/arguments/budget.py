@@ -61,11 +61,14 @@ class Budget:
             return node.weight * (1 + (len(value) // 16 if type(value) is str else 0))
         if type(value) in (dict, list) and (size is None or size.excessive):
             return math.inf
+        compared = size.large_integers**2 if size is not None and node.compares else 0
+        if compared > self.engine:
+            return math.inf
         if size is not None and node.height <= MAX_HEIGHT:
-            cost = node.weight * size.units
+            cost = node.weight * size.units + compared
             if cost <= self.engine:
                 return cost
-        return self._counted(node, value)
+        return self._counted(node, value) + compared
 
     def _counted(self, start: Node, value: Any) -> float:
         """The exact number of pairs, or infinity where that is too much to count or too deep."""

@@ -11,7 +11,7 @@ from .descent import MAX_VIOLATIONS, Descent, Violation, step
 from .engine import Engine, Unjudged, compiled
 from .lenience import adjusted
 from .names import known_names
-from .place import Work
+from .place import Places
 from .plain import NotJson, plain_copy
 from .schema import Schema
 from .size import measure
@@ -75,13 +75,13 @@ class Checker:
             verdict = self._judge(arguments)
         if verdict:
             return ArgumentCheck(arguments, self._unknown(arguments), self.complete)
-        work = Work()
-        effective = arguments if size.excessive else adjusted(self.schema.root, arguments, work)
+        places = Places()
+        effective = arguments if size.excessive else adjusted(self.schema.root, arguments, places)
         descent = Descent(self.schema, self.engine, Budget())
         descent.search(effective, refused=verdict is False and effective is arguments)
         violations = descent.violations
         violations += [unknown for unknown in self._unknown(effective) if unknown not in violations]
-        complete = descent.complete and self.complete and not work.exhausted
+        complete = descent.complete and self.complete and not places.exhausted
         return ArgumentCheck(effective, tuple(violations[:MAX_VIOLATIONS]), complete)
 
     def _judge(self, arguments: dict[str, Any]) -> bool | None:

@@ -17,13 +17,13 @@ from .keywords import json_type
 from .names import known_names
 from .node import Node
 from .schema import Schema
-from .size import MAX_DEPTH
+from .size import MAX_DEPTH, are_unique
 
 MAX_VIOLATIONS = 32
 # Parts looked at in one check, some 100,000 a second.
 _MAX_PARTS = 25_000
 _SLICE = 64
-_WHOLE = ("enum", "const", "uniqueItems")
+_WHOLE = ("enum", "const")
 _COUNTED = ("contains", "minContains", "maxContains")
 _INDIVISIBLE = (("anyOf",), ("oneOf",), ("not",), ("if", "then", "else"), ("propertyNames",), _COUNTED)
 
@@ -176,7 +176,9 @@ class Descent:
         affordable = self.budget.pay(node.own_cost + length)
         if affordable and word == "uniqueItems" and type(value) is list:
             size = self.budget.size(value)
-            affordable = size is not None and not size.excessive and self.budget.pay(size.units)
+            if size is not None and not size.excessive:
+                return not node.asserts[word] or are_unique(value)
+            affordable = False
         if affordable:
             try:
                 return self.engine.is_valid(node, value if word in _WHOLE else _hollow(value), word)

@@ -9,7 +9,7 @@ is well formed is kept in the words of draft 2020-12, the rest is dropped and re
 
 from __future__ import annotations
 
-import math
+import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -100,7 +100,8 @@ _BY_CLASS = {type(None): NULL, bool: BOOLEAN, int: INTEGER, str: STRING, list: A
 
 
 def _number(value: Any) -> Any:
-    if isinstance(value, bool) or not isinstance(value, (int, float)) or not math.isfinite(value):
+    # The engine holds what is beyond a float as one, or fails.
+    if isinstance(value, bool) or not isinstance(value, (int, float)) or not abs(value) <= sys.float_info.max:
         raise Malformed
     return value
 

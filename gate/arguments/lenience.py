@@ -2,105 +2,116 @@
 
 A string that spells an integer, number, boolean, object or array is read as that where a
 string is not allowed and that is; null for an optional name that may not be null is taken
-away. A value that is allowed as it stands is never changed.
+away. A value that is allowed as it stands is never changed. Types are told from `$ref`, `allOf`,
+`anyOf`, `oneOf`, `properties`, `patternProperties`, `additionalProperties`, `prefixItems`,
+`items` and `dependentSchemas`; what stands under `if`, `then`, `else`, `not` and `unevaluated*`
+gets no lenience.
 """
 
 from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator
 from typing import Any
 
 from tooldialect.dialects.text import read_json
 
 from .keywords import ARRAY, BOOLEAN, FRACTION, INTEGER, NULL, OBJECT, STRING, JsonType, json_type
 from .node import Node
-from .place import Exhausted, Place, Work
+from .place import Exhausted, Place, Places, View
+from .size import depth
 
 _MAX_PASSES = 8
 _FIRST = {**dict.fromkeys("-0123456789", INTEGER | FRACTION), "t": BOOLEAN, "f": BOOLEAN, "[": ARRAY, "{": OBJECT}
-
-
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
+_CONTAINERS = frozenset({dict, list})
 _ADJUSTABLE = frozenset({type(None), str, dict, list})
+# What was in a string may not make the arguments so deep that the call around them cannot be
+# written any more: JSON is read down to 300 levels.
+MAX_LEVELS = 200
 
 
-def adjusted(root: Node, arguments: dict[str, Any], work: Work) -> dict[str, Any]:
+def adjusted(root: Node, arguments: dict[str, Any], places: Places) -> dict[str, Any]:
     """The arguments as meant, in a copy; `arguments` itself where nothing is to be changed.
 
-    Adjusting what this returns changes nothing. What is too large to look at stays as it is.
+    Adjusting what this returns changes nothing, unless `places` is exhausted: then a part of it
+    was not looked at and stays as it is.
     """
     changed = dict(arguments)
+    done = False
     try:
-        place = Place([root], (), work)
-        for done in range(_MAX_PASSES):
-            if not _pass(place, changed, work):
-                return changed if done else arguments
-            if not work.conditional:
-                return changed
+        place = places.of([root])
+        for _ in range(_MAX_PASSES):
+            reading = _Reading(places)
+            try:
+                reading.read(place, changed)
+            finally:
+                done |= reading.changed
+            if not reading.changed or not places.conditional:
+                break
     except Exhausted:
         pass
-    return arguments
+    return changed if done else arguments
 
 
-def _pass(root: Place, arguments: dict[str, Any], work: Work) -> bool:
-    changed = False
-    pending: list[tuple[Place, Any]] = [(root, arguments)]
-    while pending:
-        place, value = pending.pop()
-        work.spend(1)
-        live = place.live(value)
-        members: Iterator[tuple[Any, Place]] = (
-            _members(place, value, live) if type(value) is dict else _items(place, value, live)
-        )
-        for name, inner in members:
-            if type(value) is list:
-                work.spend(1)
-            item = value[name]
-            if item is None:
-                if type(value) is dict and not inner.types() & NULL and not place.requires(name, value):
-                    del value[name]
-                    changed = True
-                continue
-            if type(item) is str:
-                item, spelled = _decoded(item, inner.types())
-                if spelled:
-                    value[name] = item
-                    changed = True
-            if type(item) in (dict, list) and item and not inner.closes:
-                # Only what is walked may change, and is copied for it.
-                value[name] = item = item.copy()
-                pending.append((inner, item))
-    return changed
+class _Reading:
+    """One pass over the arguments; `changed` where it changed something."""
+
+    def __init__(self, places: Places) -> None:
+        self.changed = False
+        self._places = places
+        # Containers to look into, each with its place and level.
+        self._pending: list[tuple[Place, Any, int]] = []
+
+    def read(self, place: Place, arguments: dict[str, Any]) -> None:
+        self._pending.append((place, arguments, 1))
+        while self._pending:
+            place, value, level = self._pending.pop()
+            self._places.spend(1)
+            view = self._places.view(place, value)
+            if type(value) is dict:
+                self._members(view, value, level)
+            else:
+                self._items(view, value, level)
+
+    def _members(self, view: View, value: dict[str, Any], level: int) -> None:
+        for name, item in list(value.items()):
+            if type(item) in _ADJUSTABLE:
+                self._places.spend(1)
+                inner = view.member(name, self._places)
+                if item is None:
+                    if not inner.types & NULL and name not in view.required:
+                        del value[name]
+                        self.changed = True
+                else:
+                    self._value(inner, value, name, item, level)
+
+    def _items(self, view: View, value: list[Any], level: int) -> None:
+        for index in range(min(view.prefix, len(value))):
+            self._value(view.item(index, self._places), value, index, value[index], level)
+        if len(value) > view.prefix:
+            rest = view.item(view.prefix, self._places)
+            kinds = {dict, list} if rest.types & STRING else {dict, list, str}
+            if not rest.unsaid and not (rest.closes and rest.types & STRING):
+                for index in range(view.prefix, len(value)):
+                    if type(value[index]) in kinds:
+                        self._places.spend(1)
+                        self._value(rest, value, index, value[index], level)
+
+    def _value(self, place: Place, holder: Any, key: Any, item: Any, level: int) -> None:
+        if type(item) is str and not place.types & STRING:
+            item, spelled = _decoded(item, place.types, level)
+            if spelled:
+                holder[key] = item
+                self.changed = True
+        if type(item) in _CONTAINERS and item and not place.closes:
+            # Only what is walked may change, and is copied for it.
+            holder[key] = item = item.copy()
+            self._pending.append((place, item, level + 1))
 
 
-def _members(place: Place, value: dict[str, Any], live: Any) -> Iterator[tuple[str, Place]]:
-    for name, item in list(value.items()):
-        if type(item) in _ADJUSTABLE:
-            inner = place.member(name, value, live)
-            if not inner.unsaid:
-                yield name, inner
-
-
-def _items(place: Place, value: list[Any], live: Any) -> Iterator[tuple[int, Place]]:
-    for index in range(min(place.prefix, len(value))):
-        inner = place.item(index, value, live)
-        if not inner.unsaid:
-            yield index, inner
-    if len(value) > place.prefix:
-        rest = place.item(place.prefix, value, live)
-        kinds = (dict, list) if rest.types() & STRING else (dict, list, str)
-        if not rest.unsaid:
-            for index in range(place.prefix, len(value)):
-                if type(value[index]) in kinds:
-                    yield index, rest
-
-
-def _decoded(text: str, allowed: JsonType) -> tuple[Any, bool]:
+def _decoded(text: str, allowed: JsonType, level: int) -> tuple[Any, bool]:
     """What a string spells, and whether it does: JSON of a type that is allowed where no string is."""
-    if allowed & STRING:
-        return text, False
     bare = text.strip(" \t\r\n")
     wanted = allowed & _FIRST.get(bare[:1], 0)
     if not wanted:
@@ -111,7 +122,9 @@ def _decoded(text: str, allowed: JsonType) -> tuple[Any, bool]:
         value = _number(bare) if wanted & (INTEGER | FRACTION) else read_json(bare)
     except ValueError:
         return text, False
-    return (value, True) if json_type(value) & allowed else (text, False)
+    if not json_type(value) & allowed or (type(value) in _CONTAINERS and level + depth(value) > MAX_LEVELS):
+        return text, False
+    return value, True
 
 
 def _number(text: str) -> int | float:

@@ -18,6 +18,7 @@ class Node:
 
     __slots__ = (
         "asserts",
+        "compares",
         "depth",
         "dropped",
         "height",
@@ -52,6 +53,8 @@ class Node:
         self.weight = 1.0
         self.own_cost = 1
         self.height = 1
+        # Whether items are compared with one another here or below.
+        self.compares = False
         self.validators: dict[str, Any] = {}
         self.parts: dict[str, Node] = {}
 

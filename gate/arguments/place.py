@@ -2,33 +2,150 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator
+from itertools import count
 from typing import Any
 
-from .keywords import ANY_TYPE, JsonType, json_type
+from .discriminator import Discriminator
+from .keywords import ANY_TYPE, JsonType
 from .node import Node, reachable
 from .patterns import pattern_matches
 
-# Enough for a megabyte of rows.
+# Enough for a megabyte of spelled numbers; some 800,000 a second.
 MAX_STEPS = 300_000
 # Unions inside unions that are told apart; deeper ones allow anything.
 _MAX_NESTING = 6
 _INWARD = frozenset({"items", "additionalProperties"})
+_UNIONS = ("anyOf", "oneOf")
+_Choice = tuple["Place", ...]
 
 
 class Exhausted(Exception):
     """More would have to be looked at than is allowed."""
 
 
-class Work:
-    """What is left to look at in one reading: values, nodes and branches, half a million a second."""
+class Place:
+    """What a schema says of one value: all of `nodes`, and one place of each of `choices`.
 
-    __slots__ = ("conditional", "left")
+    `nodes` is closed under `$ref` and `allOf`. `types` are those that may be allowed here;
+    `closes` where nothing is said of what a value here holds.
+    """
+
+    __slots__ = ("choices", "closes", "nesting", "nodes", "number", "plain", "triggers", "types", "unions", "unsaid")
+
+    def __init__(self, number: int, nodes: tuple[Node, ...], choices: tuple[_Choice, ...]) -> None:
+        self.number = number
+        self.nodes = nodes
+        self.choices = choices
+        self.nesting: int = max((1 + place.nesting for choice in choices for place in choice), default=0)
+        self.types: JsonType = ANY_TYPE
+        for node in nodes:
+            self.types &= node.types
+        for choice in choices:
+            any_of = 0
+            for place in choice:
+                any_of |= place.types
+            self.types &= any_of
+        self.unsaid = not nodes and not choices
+        self.closes = not choices and not any(
+            node.named or not node.many.keys() <= {"$ref", "allOf"} or not _INWARD.isdisjoint(node.one)
+            for node in nodes
+        )
+        # Names whose presence brings in more.
+        self.triggers = tuple(
+            {
+                name: None
+                for node in nodes
+                for names in (node.named.get("dependentSchemas", ()), node.asserts.get("dependentRequired", ()))
+                for name in names
+            }
+        )
+        self.unions: list[Discriminator[Place]] | None = None
+        # The view of every value, where it depends on none.
+        self.plain: View | None = None
+
+
+class View:
+    """A place as one value narrows it: the branches it cannot be meant for are gone."""
+
+    __slots__ = ("_items", "_members", "_named", "_open", "choices", "nodes", "number", "prefix", "required")
+
+    def __init__(
+        self, number: int, nodes: tuple[Node, ...], choices: tuple[tuple[View, ...], ...], required: frozenset[str]
+    ) -> None:
+        self.number = number
+        self.nodes = nodes
+        self.choices = choices
+        # Names an object here must have, whichever branch is meant.
+        self.required = required
+        own = max((len(node.many.get("prefixItems", ())) for node in nodes), default=0)
+        # From this index on all items are one place.
+        self.prefix: int = max([own, *(view.prefix for choice in choices for view in choice)])
+        self._named: dict[str, list[Node]] | None = None
+        self._open: list[Node] = []
+        self._members: dict[str, Place] = {}
+        self._items: dict[int, Place] = {}
+
+    def member(self, name: str, places: Places) -> Place:
+        """The place of the property `name` of an object here."""
+        place = self._members.get(name)
+        if place is None:
+            inner = [tuple(view.member(name, places) for view in choice) for choice in self.choices]
+            place = self._members[name] = places.of(self._said(name, places), inner)
+        return place
+
+    def _said(self, name: str, places: Places) -> list[Node]:
+        named = self._named
+        if named is None:
+            named = self._named = {}
+            for node in self.nodes:
+                properties = node.named.get("properties", {})
+                places.spend(1 + len(properties))
+                for known, child in properties.items():
+                    named.setdefault(known, []).append(child)
+                if "patternProperties" in node.named or "additionalProperties" in node.one:
+                    self._open.append(node)
+        said = list(named.get(name, ()))
+        places.spend(1 + len(self._open))
+        for node in self._open:
+            patterns = node.named.get("patternProperties", {})
+            places.spend(len(patterns) * (1 + len(name) // 16))
+            matched = [child for pattern, child in patterns.items() if pattern_matches(pattern, name)]
+            if not matched and "additionalProperties" in node.one and name not in node.named.get("properties", ()):
+                matched = [node.one["additionalProperties"]]
+            said += matched
+        return said
+
+    def item(self, index: int, places: Places) -> Place:
+        """The place of an item of an array here."""
+        index = min(index, self.prefix)
+        place = self._items.get(index)
+        if place is None:
+            places.spend(len(self.nodes))
+            said: list[Node] = []
+            for node in self.nodes:
+                prefix = node.many.get("prefixItems", ())
+                if index < len(prefix):
+                    said.append(prefix[index])
+                elif "items" in node.one:
+                    said.append(node.one["items"])
+            inner = [tuple(view.item(index, places) for view in choice) for choice in self.choices]
+            place = self._items[index] = places.of(said, inner)
+        return place
+
+
+class Places:
+    """The places and views that one reading meets, each made once, and what is left to look at:
+    `left` steps of values, nodes and branches."""
 
     def __init__(self, limit: int = MAX_STEPS) -> None:
         self.left = limit
-        # Whether what a value holds decides what is said of it.
+        # Whether something was met where what a value holds decides what is said of it.
         self.conditional = False
+        self._numbers = count()
+        self._by_start: dict[Any, Place] = {}
+        self._by_content: dict[Any, Place] = {}
+        self._views: dict[Any, View] = {}
 
     @property
     def exhausted(self) -> bool:
@@ -41,202 +158,101 @@ class Work:
         if self.left < 0:
             raise Exhausted
 
+    def of(self, starts: Iterable[Node], choices: Iterable[_Choice] = ()) -> Place:
+        """The place where all of `starts` hold, and one of each of `choices`."""
+        first = {node.number: node for node in starts}
+        options = [{place.number: place for place in choice} for choice in choices]
+        start = (tuple(first), tuple(map(tuple, options)))
+        place = self._by_start.get(start)
+        if place is None:
+            place = self._by_start[start] = self._make(first, options)
+        return place
 
-class Place:
-    """Everything a schema says of one value: all of `nodes`, and one place of each of `unions`."""
-
-    nodes: tuple[Node, ...]
-    unions: tuple[tuple[Place, ...], ...]
-    nesting: int
-    key: Any
-
-    __slots__ = ("_below", "_steady", "_types", "_work", "key", "nesting", "nodes", "prefix", "unions")
-
-    def __init__(
-        self, nodes: Iterable[Node], choices: Iterable[tuple[Place, ...]], work: Work, nesting: int = 0
-    ) -> None:
-        every = {node.number: node for start in nodes for node in reachable(start, _conjuncts)}
-        work.spend(len(every))
-        self._work = work
-        unions: dict[Any, tuple[Place, ...]] = {}
-        for choice in choices:
-            distinct = {place.key: place for place in choice}
-            if any(place.unsaid for place in distinct.values()):
+    def _make(self, first: dict[int, Node], options: list[dict[int, Place]]) -> Place:
+        every = {node.number: node for each in first.values() for node in reachable(each, _conjuncts)}
+        kept: dict[tuple[int, ...], _Choice] = {}
+        for choice in options:
+            if any(place.unsaid or place.nesting >= _MAX_NESTING for place in choice.values()):
                 continue
-            if len(distinct) == 1:
-                (only,) = distinct.values()
+            if len(choice) == 1:
+                (only,) = choice.values()
                 every.update((node.number, node) for node in only.nodes)
-                unions.update((_union_key(union), union) for union in only.unions)
+                kept.update((tuple(place.number for place in inner), inner) for inner in only.choices)
             else:
-                unions[tuple(distinct)] = tuple(distinct.values())
-        self.nodes = tuple(every[number] for number in sorted(every))
-        for node in self.nodes if nesting < _MAX_NESTING else ():
-            for word in ("anyOf", "oneOf"):
-                if word in node.many:
-                    union = tuple(Place([branch], (), work, nesting + 1) for branch in node.many[word])
-                    unions.setdefault(_union_key(union), union)
-        self.unions = tuple(union for union in unions.values() if _height(union) + nesting <= _MAX_NESTING)
-        self.nesting = max(map(_height, self.unions), default=0)
-        self.key = (tuple(node.number for node in self.nodes), tuple(_union_key(union) for union in self.unions))
-        own = max((len(node.many.get("prefixItems", ())) for node in self.nodes), default=0)
-        # From this index on all items are one place.
-        self.prefix: int = max([own, *(place.prefix for union in self.unions for place in union)])
-        # Whether what lies below depends on a value only through `live`.
-        self._steady: bool = self.nesting <= 1 and not any(
-            "dependentSchemas" in node.named
-            for place in (self, *(place for union in self.unions for place in union))
-            for node in place.nodes
-        )
-        work.conditional |= bool(self.unions) or any(
-            "dependentSchemas" in node.named or "dependentRequired" in node.asserts for node in self.nodes
-        )
-        self._below: dict[Any, Place] = {}
-        self._types: JsonType | None = None
-
-    @property
-    def unsaid(self) -> bool:
-        """Whether the schema says nothing of this value."""
-        return not self.nodes and not self.unions
-
-    @property
-    def closes(self) -> bool:
-        """Whether the schema says nothing of what a value here holds."""
-        return not self.unions and not any(
-            node.named or "prefixItems" in node.many or not _INWARD.isdisjoint(node.one) for node in self.nodes
-        )
-
-    def types(self) -> JsonType:
-        """The types that may be allowed here."""
-        if self._types is None:
-            allowed = ANY_TYPE
-            for node in self.nodes:
-                allowed &= node.types
-            for union in self.unions:
-                any_of = 0
-                for place in union:
-                    any_of |= place.types()
-                allowed &= any_of
-            self._types = allowed
-        return self._types
-
-    def live(self, value: Any) -> tuple[tuple[int, ...], ...]:
-        """Of each union the branches that `value` may be meant for; all where it is for none."""
-        found = []
-        for union in self.unions:
-            self._work.spend(len(union))
-            fitting = tuple(index for index, place in enumerate(union) if place.may_hold(value))
-            found.append(fitting or tuple(range(len(union))))
-        return tuple(found)
-
-    def may_hold(self, value: Any) -> bool:
-        """Whether type and discriminators (properties with a `const` or `enum`) leave room for `value`."""
-        if not self.types() & json_type(value):
-            return False
-        if type(value) is dict:
-            for node in self.nodes:
-                for name, child in node.named.get("properties", {}).items():
-                    if name in value and not _may_be(child, value[name]):
-                        return False
-        return True
-
-    def requires(self, name: str, value: dict[str, Any]) -> bool:
-        """Whether an object here must have `name`, whichever branch is meant."""
-        if any(name in node.required or _depends(node, name, value) for node in self.nodes):
-            return True
-        return any(
-            all(union[index].requires(name, value) for index in live)
-            for union, live in zip(self.unions, self.live(value), strict=True)
-        )
-
-    def member(self, name: str, value: dict[str, Any], live: tuple[tuple[int, ...], ...]) -> Place:
-        """The place of the property `name` of an object here."""
-        nodes = self._dependent(value)
-        self._work.spend(1 + len(nodes) // 8)
-        named = any(name in node.named.get("properties", ()) or "patternProperties" in node.named for node in nodes)
-        key = (name if named or self.unions else None, live)
-        place = self._below.get(key)
+                kept[tuple(choice)] = tuple(choice.values())
+        self.spend(1 + len(every) + sum(map(len, options)))
+        content = (tuple(sorted(every)), tuple(sorted(kept)))
+        place = self._by_content.get(content)
         if place is None:
-            self._work.spend(len(nodes))
-            found: list[Node] = []
-            for node in nodes:
-                properties = node.named.get("properties", {})
-                patterns = node.named.get("patternProperties", {})
-                self._work.spend(len(patterns) * (1 + len(name) // 16))
-                said = [child for pattern, child in patterns.items() if pattern_matches(pattern, name)]
-                if name in properties:
-                    said.append(properties[name])
-                if not said and "additionalProperties" in node.one:
-                    said.append(node.one["additionalProperties"])
-                found += said
-            inner = (
-                tuple(union[index].member(name, value, union[index].live(value)) for index in indices)
-                for union, indices in zip(self.unions, live, strict=True)
-            )
-            place = Place(found, inner, self._work)
-            if self._steady:
-                self._below[key] = place
+            made = Place(next(self._numbers), tuple(every.values()), tuple(kept.values()))
+            place = self._by_content[content] = made
         return place
 
-    def item(self, index: int, value: list[Any], live: tuple[tuple[int, ...], ...]) -> Place:
-        """The place of an item of an array here."""
-        self._work.spend(1)
-        key = (index, live)
-        place = self._below.get(key)
-        if place is None:
-            self._work.spend(len(self.nodes))
-            found: list[Node] = []
-            for node in self.nodes:
-                prefix = node.many.get("prefixItems", ())
-                if index < len(prefix):
-                    found.append(prefix[index])
-                elif "items" in node.one:
-                    found.append(node.one["items"])
-            inner = (
-                tuple(union[which].item(index, value, union[which].live(value)) for which in indices)
-                for union, indices in zip(self.unions, live, strict=True)
-            )
-            place = Place(found, inner, self._work)
-            if self._steady:
-                self._below[key] = place
-        return place
+    def view(self, place: Place, value: Any) -> View:
+        """What a place says of `value`, an object or an array."""
+        return place.plain or self._view(place, value, 0, {})
 
-    def _dependent(self, value: dict[str, Any]) -> Sequence[Node]:
-        """The nodes here, with those that hold because of a name the object has."""
-        if not any("dependentSchemas" in node.named for node in self.nodes):
-            return self.nodes
-        every = {node.number: node for node in self.nodes}
-        pending = list(self.nodes)
-        for node in pending:
-            for name, child in node.named.get("dependentSchemas", {}).items():
-                if name in value:
-                    fresh = [each for each in reachable(child, _conjuncts) if each.number not in every]
-                    every.update((each.number, each) for each in fresh)
-                    pending += fresh
-        return pending
+    def _view(self, place: Place, value: Any, level: int, met: dict[tuple[int, int], View]) -> View:
+        """`met` holds what was made for this value: branches may share theirs, level by level."""
+        view = place.plain or met.get((place.number, level))
+        if view is not None:
+            return view
+        unions = self._unions(place) if level < _MAX_NESTING else []
+        self.spend(1 + len(place.triggers))
+        present = [name for name in place.triggers if name in value] if type(value) is dict else []
+        self.conditional |= bool(unions or place.triggers)
+        branches = [self._fitting(union, value) for union in unions]
+        if level < _MAX_NESTING:
+            # What a name brings in is a union of one branch.
+            branches += [[self.of([child])] for child in _brought(place, present)]
+        live = [{(view := self._view(branch, value, level + 1, met)).number: view for branch in options} for options in branches]
+        key = (place.number, tuple(present), tuple(map(tuple, live)))
+        view = self._views.get(key)
+        if view is None:
+            view = self._views[key] = self._narrowed(place, present, live)
+        met[place.number, level] = view
+        if not unions and not place.triggers and level < _MAX_NESTING:
+            place.plain = view
+        return view
+
+    def _narrowed(self, place: Place, present: list[str], live: list[dict[int, View]]) -> View:
+        nodes = {node.number: node for node in place.nodes}
+        required: set[str] = set()
+        for node in place.nodes:
+            required.update(node.required)
+            needed = node.asserts.get("dependentRequired", {})
+            if needed:
+                required.update(name for trigger in present for name in needed.get(trigger, ()))
+        choices: dict[tuple[int, ...], tuple[View, ...]] = {}
+        for options in live:
+            required.update(frozenset.intersection(*(view.required for view in options.values())))
+            if len(options) == 1:
+                (only,) = options.values()
+                nodes.update((node.number, node) for node in only.nodes)
+                choices.update((tuple(view.number for view in choice), choice) for choice in only.choices)
+            else:
+                choices[tuple(options)] = tuple(options.values())
+        self.spend(len(nodes) + len(required) // 8 + sum(map(len, live)))
+        return View(next(self._numbers), tuple(nodes.values()), tuple(choices.values()), frozenset(required))
+
+    def _unions(self, place: Place) -> list[Discriminator[Place]]:
+        if place.unions is None:
+            own = (node.many[word] for node in place.nodes for word in _UNIONS if word in node.many)
+            every = [*place.choices, *(tuple(self.of([branch]) for branch in branches) for branches in own)]
+            distinct = [tuple({branch.number: branch for branch in choice}.values()) for choice in every]
+            place.unions = [Discriminator(choice, self.spend) for choice in distinct]
+        return place.unions
+
+    def _fitting(self, union: Discriminator[Place], value: Any) -> Iterable[Place]:
+        """The branches that `value` may be meant for; all where it is for none."""
+        return union.fitting(value, self.spend) or union.branches
 
 
-def _union_key(union: tuple[Place, ...]) -> Any:
-    return tuple(place.key for place in union)
-
-
-def _height(union: tuple[Place, ...]) -> int:
-    return 1 + max(place.nesting for place in union)
+def _brought(place: Place, present: list[str]) -> Iterator[Node]:
+    for node in place.nodes if present else ():
+        schemas = node.named.get("dependentSchemas", {})
+        yield from (schemas[name] for name in present if name in schemas)
 
 
 def _conjuncts(node: Node) -> list[Node]:
     return [*node.many.get("$ref", ()), *node.many.get("allOf", ())]
-
-
-def _depends(node: Node, name: str, value: dict[str, Any]) -> bool:
-    return any(
-        name in needed and trigger in value for trigger, needed in node.asserts.get("dependentRequired", {}).items()
-    )
-
-
-def _may_be(node: Node, value: Any) -> bool:
-    if type(value) in (dict, list):
-        return True
-    options = [node.asserts["const"]] if "const" in node.asserts else node.asserts.get("enum")
-    if options is None or type(options) is not list:
-        return True
-    return any(option == value and (type(option) is bool) == (type(value) is bool) for option in options)

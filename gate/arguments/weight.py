@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from .keywords import ANY_TYPE, TYPES, JsonType, json_type
 from .node import Node, in_place_order
+from .size import measure
 
 
 def weigh(root: Node, nodes: list[Node]) -> None:
@@ -49,9 +51,19 @@ def weigh_part(part: Node, whole: Node) -> None:
 
 def _own_cost(node: Node) -> int:
     cost = 1 + len(node.asserts) + len(node.asserts.get("required", ()))
-    cost += sum(1 for option in node.asserts.get("enum", ()) if type(option) is not str)
+    cost += sum(map(_comparing, node.asserts.get("enum", ()))) + _comparing(node.asserts.get("const"))
     cost += sum(len(names) for names in node.asserts.get("dependentRequired", {}).values())
     return cost + 4 * len(node.named.get("patternProperties", ()))
+
+
+def _comparing(option: Any) -> int:
+    """The engine finds a string in a list at once, and compares all else one by one."""
+    if type(option) is str:
+        return 0
+    if type(option) not in (dict, list):
+        return 2
+    inner = measure(option)
+    return 4 + 4 * (inner.units if inner is not None else 0)
 
 
 def _own_types(node: Node) -> JsonType:
@@ -88,10 +100,14 @@ def _union(types: Iterable[JsonType]) -> JsonType:
 def _sum_up(node: Node, recursive: bool) -> None:
     weight = 0.0
     height = 0
+    compares = bool(node.asserts.get("uniqueItems"))
     for child in node.children():
         weight += child.weight + 1
         height = max(height, child.height)
+        # Where a schema is recursive not all below is known yet.
+        compares |= child.compares or recursive
     # To know what is unevaluated the engine asks the neighbours again.
     again = 4 if "unevaluatedProperties" in node.one or "unevaluatedItems" in node.one else 1
     node.weight = math.inf if recursive else node.own_cost + weight * again
     node.height = height + 1
+    node.compares = compares

@@ -94,7 +94,9 @@ def replay(history, **_):
             if parts:
                 entries.append(message("assistant", "\n".join(parts)))
         elif entry["kind"] == "tool_results":
-            entries += split((called(r, names), r["success"], r["content"], r["trusted_verbatim"]) for r in entry["results"])
+            entries += split(
+                (called(r, names), r["success"], r["content"], r["trusted_verbatim"]) for r in entry["results"]
+            )
         elif entry["role"] == "tool":
             marked = entry["trusted_verbatim"] and entry["content"].strip() != ""
             content = entry["content"] if marked else LIVE.sub("&lt;", entry["content"])

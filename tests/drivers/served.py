@@ -8,7 +8,6 @@ from pathlib import Path
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 
 from mutants import CONTROLS
-
 from tooldialect.conformance import PythonTarget
 from tooldialect.conformance.serve import Server
 

@@ -29,7 +29,11 @@ def with_arguments(change):
 
 def bad_into_empty(base):
     def change(reading, _):
-        made = [ParsedToolCall(name=p.name, arguments={}, id=p.id) for p in reading.problems if p.name and p.kind != "unknown_tool"]
+        made = [
+            ParsedToolCall(name=p.name, arguments={}, id=p.id)
+            for p in reading.problems
+            if p.name and p.kind != "unknown_tool"
+        ]
         kept = tuple(p for p in reading.problems if p.kind == "unknown_tool")
         return reading.model_copy(update={"calls": (*reading.calls, *made), "problems": kept})
 
@@ -48,12 +52,19 @@ def unknown_into_empty(base):
 def unknown_dropped(base):
     return parsed(
         base,
-        lambda reading, _: reading.model_copy(update={"problems": tuple(p for p in reading.problems if p.kind != "unknown_tool")}),
+        lambda reading, _: reading.model_copy(
+            update={"problems": tuple(p for p in reading.problems if p.kind != "unknown_tool")}
+        ),
     )
 
 
 def problems_dropped(base):
-    return parsed(base, lambda reading, _: reading.model_copy(update={"problems": tuple(p for p in reading.problems if p.kind == "unknown_tool")}))
+    return parsed(
+        base,
+        lambda reading, _: reading.model_copy(
+            update={"problems": tuple(p for p in reading.problems if p.kind == "unknown_tool")}
+        ),
+    )
 
 
 class Raises(NativeDialect):
@@ -139,7 +150,14 @@ class ReplaysUnreadableAsEmpty(PFormatDialect):
     def replay(self, history):
         return super().replay(
             [
-                e.model_copy(update={"tool_calls": tuple(c if c.arguments.endswith("}") else c.model_copy(update={"arguments": "{}"}) for c in e.tool_calls)})
+                e.model_copy(
+                    update={
+                        "tool_calls": tuple(
+                            c if c.arguments.endswith("}") else c.model_copy(update={"arguments": "{}"})
+                            for c in e.tool_calls
+                        )
+                    }
+                )
                 if isinstance(e, AssistantTurn)
                 else e
                 for e in history
@@ -151,7 +169,11 @@ class EscapesNothing(XmlDialect):
     """Arguments as plain JSON, whatever they hold."""
 
     def render_call(self, call):
-        return "<tool_call>\n" + json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False) + "\n</tool_call>"
+        return (
+            "<tool_call>\n"
+            + json.dumps({"name": call.name, "arguments": call.arguments}, ensure_ascii=False)
+            + "\n</tool_call>"
+        )
 
 
 class EscapesItself(XmlDialect):

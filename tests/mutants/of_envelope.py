@@ -4,7 +4,6 @@ import html
 import re
 
 from builtin_dialects import read_results
-
 from tooldialect.dialects import ModelResponse, PFormatDialect, ToolOutcome, XmlDialect
 
 from .control import Control, EachBatchTheSame, parsed
@@ -12,10 +11,17 @@ from .control import Control, EachBatchTheSame, parsed
 TAG = r"(?:tool_result|tool_call)"
 
 
+def only(pattern, flags=re.ASCII | re.IGNORECASE):
+    return lambda value: re.sub(pattern, "&lt;", value, flags=flags)
+
+
+BREAKS_ALL = only(rf"<(?=[|/\s]*{TAG}(?:[\s>/|]|\Z))")
+
+
 class OwnEnvelope(EachBatchTheSame, XmlDialect):
     """XmlDialect whose bodies and heads a control renders itself, to get them wrong in one way."""
 
-    body = staticmethod(lambda value: BREAKS_ALL(value))
+    body = staticmethod(BREAKS_ALL)
     head = staticmethod(str)
     read_results = staticmethod(read_results)
 
@@ -36,10 +42,6 @@ def envelope(body=None, head=None):
 def name_changed(change):
     """Heads with another name."""
     return lambda head: re.sub(r'(?<=name=").*(?=" status=)', lambda m: change(m[0]), head, flags=re.DOTALL)
-
-
-def only(pattern, flags=re.ASCII | re.IGNORECASE):
-    return lambda value: re.sub(pattern, "&lt;", value, flags=flags)
 
 
 def quadratic(value):
@@ -76,7 +78,9 @@ class TokensFolded(XmlDialect):
 
     def format_results(self, outcomes):
         return super().format_results(
-            o if o.trusted_verbatim else ToolOutcome(**{**dict(o), "output": re.sub(r"<(?=\|?[A-Z]*(?:IM_START|EOT_ID))", "&lt;", o.output)})
+            o
+            if o.trusted_verbatim
+            else ToolOutcome(**{**dict(o), "output": re.sub(r"<(?=\|?[A-Z]*(?:IM_START|EOT_ID))", "&lt;", o.output)})
             for o in outcomes
         )
 
@@ -87,7 +91,6 @@ class ReplaysForgeries(XmlDialect):
         self._break_results = str
 
 
-BREAKS_ALL = only(rf"<(?=[|/\s]*{TAG}(?:[\s>/|]|\Z))")
 CONTROLS = [
     Control("leaves bodies alone", "E1", envelope(str), envelope(BREAKS_ALL), "E4"),
     Control("neutralises only lower case", "E1", envelope(only(rf"<(?=[|/\s]*{TAG}(?:[\s>/|]|\Z))", re.ASCII)), envelope(BREAKS_ALL)),

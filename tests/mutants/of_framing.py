@@ -87,12 +87,13 @@ class NamesAllAlike(XmlDialect):
         for entry in history:
             if isinstance(entry, AssistantTurn) and entry.tool_calls:
                 last = entry.tool_calls[-1].name
-            if isinstance(entry, ToolResultBatch):
-                entry = ToolResultBatch(
-                    results=tuple(r if r.name or not last else r.model_copy(update={"name": last}) for r in entry.results)
-                )
-            named.append(entry)
+            named.append(self._named(entry, last) if isinstance(entry, ToolResultBatch) else entry)
         return super().replay(named)
+
+    def _named(self, batch, name):
+        return ToolResultBatch(
+            results=tuple(r if r.name or not name else r.model_copy(update={"name": name}) for r in batch.results)
+        )
 
 
 class Renames(NativeDialect):
@@ -143,7 +144,8 @@ class Counts(XmlDialect):
 
     def format_results(self, outcomes):
         return [
-            e if is_marked(e) else changed(e, f"{e.content}#{next(self._number)}\n") for e in super().format_results(outcomes)
+            e if is_marked(e) else changed(e, f"{e.content}#{next(self._number)}\n")
+            for e in super().format_results(outcomes)
         ]
 
 
@@ -159,12 +161,19 @@ class LeavesRecords(XmlDialect):
 class BlankTurns(XmlDialect):
     def replay(self, history):
         history = list(history)
-        silent = [e for e in history if isinstance(e, AssistantTurn) and not e.tool_calls and not (e.text or "").strip()]
+        silent = [
+            e for e in history if isinstance(e, AssistantTurn) and not e.tool_calls and not (e.text or "").strip()
+        ]
         return [*super().replay(history), *(ChatMessage(role="assistant", content="") for _ in silent)]
 
 
 def trims_user(entries, _):
-    return [e.model_copy(update={"content": e.content.strip()}) if e.role == "user" and not is_marked(e) and not e.content.startswith("[") else e for e in entries]
+    return [
+        e.model_copy(update={"content": e.content.strip()})
+        if e.role == "user" and not is_marked(e) and not e.content.startswith("[")
+        else e
+        for e in entries
+    ]
 
 
 CONTROLS = [

@@ -47,8 +47,9 @@ class Restores(XmlDialect):
         for e in entries:
             if is_marked(e) and e.content.startswith("[contract-gate:"):
                 whole = self.seen.setdefault(e.content.partition("]")[0], e.content)
-                e = changed(e, whole)
-            mended.append(e)
+                mended.append(changed(e, whole))
+            else:
+                mended.append(e)
         return wire.messages(wire.encode(mended))
 
 
@@ -72,7 +73,9 @@ class TrustsOnlyItself(PFormatDialect):
 
     def replay(self, history):
         return [
-            e if not is_marked(e) or not e.content.startswith("[contract-gate:") or e.content in self.delivered else changed(e, f"Earlier:\n{e.content}")
+            e
+            if not is_marked(e) or not e.content.startswith("[contract-gate:") or e.content in self.delivered
+            else changed(e, f"Earlier:\n{e.content}")
             for e in super().replay(history)
         ]
 
@@ -84,7 +87,9 @@ class QuotesAsUser(XmlDialect):
 
     def replay(self, history):
         return [
-            e.model_copy(update={"role": "user"}) if isinstance(e, ChatMessage) and e.role == "assistant" and e.content.startswith(self.prefix) else e
+            e.model_copy(update={"role": "user"})
+            if isinstance(e, ChatMessage) and e.role == "assistant" and e.content.startswith(self.prefix)
+            else e
             for e in super().replay(history)
         ]
 
@@ -126,7 +131,9 @@ class UnwrapsArguments(NativeDialect):
         return reading.model_copy(
             update={
                 "calls": tuple(
-                    c.model_copy(update={"arguments": {**c.arguments, "arguments": {}}}) if "server_id" in c.arguments else c
+                    c.model_copy(update={"arguments": {**c.arguments, "arguments": {}}})
+                    if "server_id" in c.arguments
+                    else c
                     for c in reading.calls
                 )
             }

@@ -17,7 +17,8 @@ from .control import Control, replayed
 class InventsIds(NativeDialect):
     def format_results(self, outcomes):
         return super().format_results(
-            o if o.tool_call_id else o.model_copy(update={"tool_call_id": f"made-up-{n}"}) for n, o in enumerate(outcomes)
+            o if o.tool_call_id else o.model_copy(update={"tool_call_id": f"made-up-{n}"})
+            for n, o in enumerate(outcomes)
         )
 
 
@@ -41,7 +42,9 @@ class RefusesInItsWords(NativeDialect):
 def unnamed(entries, _):
     """Rebuilds what was whole."""
     return [
-        ToolResultBatch(results=tuple(r.model_copy(update={"success": True}) for r in e.results)) if isinstance(e, ToolResultBatch) else e
+        ToolResultBatch(results=tuple(r.model_copy(update={"success": True}) for r in e.results))
+        if isinstance(e, ToolResultBatch)
+        else e
         for e in entries
     ]
 
@@ -84,7 +87,9 @@ def twice_answered(entries, _):
 
 class Reserialises(NativeDialect):
     def parse_response(self, response):
-        return super().parse_response(response.model_copy(update={"tool_calls": tuple(map(dumped, response.tool_calls))}))
+        return super().parse_response(
+            response.model_copy(update={"tool_calls": tuple(map(dumped, response.tool_calls))})
+        )
 
 
 def dumped(call):
@@ -108,7 +113,9 @@ class DropsExtra(NativeDialect):
     def replay(self, history):
         return super().replay(
             [
-                e.model_copy(update={"tool_calls": tuple(c.model_copy(update={"extra_content": None}) for c in e.tool_calls)})
+                e.model_copy(
+                    update={"tool_calls": tuple(c.model_copy(update={"extra_content": None}) for c in e.tool_calls)}
+                )
                 if isinstance(e, AssistantTurn)
                 else e
                 for e in history
@@ -122,7 +129,9 @@ def loosened(entries, _):
     for e in entries:
         if isinstance(e, ToolResultBatch) and e.results and e.results[0].trusted_verbatim:
             [r] = e.results
-            out.append(ToolResultBatch(results=(r.model_copy(update={"content": "See below.", "trusted_verbatim": False}),)))
+            out.append(
+                ToolResultBatch(results=(r.model_copy(update={"content": "See below.", "trusted_verbatim": False}),))
+            )
             out.append(ChatMessage(role="user", content=r.content, trusted_verbatim=True))
         else:
             out.append(e)
@@ -147,9 +156,20 @@ class LastOneWins(NativeDialect):
         if len(ids) == len(set(ids)):
             for e in history:
                 if isinstance(e, ToolResultBatch):
-                    latest.update({r.tool_call_id: r for r in e.results if not r.trusted_verbatim and "interrupted" not in r.content})
+                    latest.update(
+                        {
+                            r.tool_call_id: r
+                            for r in e.results
+                            if not r.trusted_verbatim and "interrupted" not in r.content
+                        }
+                    )
             history = [
-                ToolResultBatch(results=tuple(r if r.trusted_verbatim or "interrupted" in r.content else latest[r.tool_call_id] for r in e.results))
+                ToolResultBatch(
+                    results=tuple(
+                        r if r.trusted_verbatim or "interrupted" in r.content else latest[r.tool_call_id]
+                        for r in e.results
+                    )
+                )
                 if isinstance(e, ToolResultBatch)
                 else e
                 for e in history
@@ -175,7 +195,9 @@ class PlaceholderStays(NativeDialect):
             return e
         return ToolResultBatch(
             results=tuple(
-                r.model_copy(update={"content": after + r.content.removeprefix(before)}) if r.content.startswith(before) else r
+                r.model_copy(update={"content": after + r.content.removeprefix(before)})
+                if r.content.startswith(before)
+                else r
                 for r in e.results
             )
         )
@@ -184,7 +206,11 @@ class PlaceholderStays(NativeDialect):
 class SaysItWorked(NativeDialect):
     def replay(self, history):
         return [
-            ToolResultBatch(results=tuple(r.model_copy(update={"success": True}) if "was interrupted" in r.content else r for r in e.results))
+            ToolResultBatch(
+                results=tuple(
+                    r.model_copy(update={"success": True}) if "was interrupted" in r.content else r for r in e.results
+                )
+            )
             if isinstance(e, ToolResultBatch)
             else e
             for e in super().replay(history)

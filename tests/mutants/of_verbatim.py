@@ -83,11 +83,11 @@ class MergesUserTurns(XmlDialect):
         merged = []
         for message in super().to_provider_messages(history, wire):
             content = message.get("content")
-            if merged and message["role"] == merged[-1]["role"] == "user" and isinstance(content, str):
-                if not self.keep_marked:
-                    merged[-1] = {**merged[-1], "content": merged[-1]["content"] + "\n\n" + content}
-                    continue
-            merged.append(message)
+            neighbours = merged and message["role"] == merged[-1]["role"] == "user" and isinstance(content, str)
+            if neighbours and not self.keep_marked:
+                merged[-1] = {**merged[-1], "content": merged[-1]["content"] + "\n\n" + content}
+            else:
+                merged.append(message)
         return merged
 
 

@@ -14,7 +14,6 @@ sys.path[:0] = [str(ROOT / "tests"), str(ROOT / ".dev")]
 
 def main() -> int:
     from builtin_dialects import TARGETS
-
     from tooldialect.conformance import Profile, run
 
     profile = Profile("mutation", examples=5, megabyte=1 << 16, shrink=False)
