@@ -90,7 +90,8 @@ def _untouched(trial: Trial) -> None:
         [apart, [*apart, *apart], [_USER, _USER, *apart[1:], call_turn(three), _batch(three[0]), mixed]], check_stored
     )
     many = numbered([ok(f"result {n}") for n in range(300)])
-    trial.search.every([[_USER, call_turn(many), *map(_batch, many)]], check_stored)
+    alone: list[TranscriptEntry] = [_USER, call_turn(many), *map(_batch, many)]
+    trial.search.every([alone], check_stored)
 
 
 @N.clause(
