@@ -333,22 +333,17 @@ class OldestWins(Counter):
         return super().add(turn_id, key)
 
 
+class InOrderOfBirth(OrderedDict):
+    def move_to_end(self, key, last=True):
+        pass
+
+
 class FirstInFirstOut(Counter):
     """A turn that is written to is not younger for it."""
 
     def __init__(self):
         super().__init__()
-        self.turns.move_to_end = lambda turn: None
-
-    def add(self, turn_id, key, /):
-        order = list(self.turns)
-        count = super().add(turn_id, key)
-        for turn in [
-            *(turn for turn in order if turn in self.turns),
-            *(turn for turn in list(self.turns) if turn not in order),
-        ]:
-            OrderedDict.move_to_end(self.turns, turn)
-        return count
+        self.turns = InOrderOfBirth()
 
 
 class NeverForgets(Counter):

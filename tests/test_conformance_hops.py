@@ -54,9 +54,10 @@ def test_texts_are_found_in_any_structure(value):
 )
 def test_the_first_hop_that_changes_it_is_named_with_what_it_did(changed, words):
     hops = [seen_at("outcome", [WHOLE]), seen_at("cap", [changed, "other"]), seen_at("cleaner", ["gone"])]
-    where, got = first_break(hops, DELIVERY)
-    assert got == changed
-    assert where == f"cap ({words})"
+    found = first_break(hops, DELIVERY)
+    assert found is not None
+    assert found.got == changed
+    assert found.where == f"cap ({words})"
     assert how(DELIVERY, changed) == words
 
 
@@ -67,14 +68,16 @@ def test_a_hop_that_shows_nothing_of_it_breaks_nothing():
 
 def test_where_it_vanishes_the_last_hop_that_had_it_is_named():
     hops = [seen_at("outcome", [WHOLE]), seen_at("history", [WHOLE]), seen_at("summariser", ["A summary."])]
-    where, _ = first_break(hops, DELIVERY)
-    assert where == "the one behind history, where it was seen last, whole"
+    found = first_break(hops, DELIVERY)
+    assert found is not None
+    assert found.where == "the one behind history, where it was seen last, whole"
 
 
 def test_a_dropped_flag_is_a_break_though_the_bytes_are_the_same():
     hops = [seen_at("outcome", [WHOLE]), seen_at("store", [WHOLE.model_copy(update={"trusted_verbatim": False})])]
-    where, _ = first_break(hops, DELIVERY)
-    assert where == "store (the bytes are the same, the flag trusted_verbatim is gone)"
+    found = first_break(hops, DELIVERY)
+    assert found is not None
+    assert found.where == "store (the bytes are the same, the flag trusted_verbatim is gone)"
 
 
 def test_another_delivery_is_not_taken_for_it():

@@ -29,7 +29,7 @@ def test_the_openai_client_is_served():
         first, second = (
             client.chat.completions.create(model="any", messages=[{"role": "user", "content": text}]) for text in "ab"
         )
-    [call] = first.choices[0].message.tool_calls
+    [call] = first.choices[0].message.tool_calls or []
     assert (call.function.name, json.loads(call.function.arguments)) == ("clock", {"zone": "UTC"})
     assert first.choices[0].finish_reason == "tool_calls"
     assert second.choices[0].message.content == "It is noon."
