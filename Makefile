@@ -101,7 +101,7 @@ dev: .venv/dev/.deps .dev ## an editable install with every extra in .venv/dev, 
 
 .venv/dev/.deps: .venv/dev/.made .venv/build/.deps pyproject.toml README.md
 	@echo "installing tooldialect and all its extras into $(@D)"
-	@$(PIP) --python $(@D)/bin/python install --editable '.[test,lint]'
+	@$(PIP) --python $(@D)/bin/python install --editable '.[test,lint,bench]'
 	@touch $@
 
 # Type checkers do not see through an editable install; they do through links.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import math
 import random
+from collections.abc import Callable
 from typing import Any
 
 from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, ToolResult, ToolResultBatch, TranscriptEntry
@@ -23,7 +24,10 @@ SEED = 4
 KIB = 1024
 DELIVERY = 4 * KIB
 PREFIX = "[contract-gate:"
-LEDGERS = {"memory": MemoryLedger, "signed": lambda: SignedLedger("a secret of the benchmarks")}
+LEDGERS: dict[str, Callable[[], Ledger]] = {
+    "memory": MemoryLedger,
+    "signed": lambda: SignedLedger("a secret of the benchmarks"),
+}
 
 # --- bodies -----------------------------------------------------------------------------------------------
 

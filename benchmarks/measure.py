@@ -58,10 +58,10 @@ def measure(
     contenders: Mapping[str, Contender],
     rounds: int,
     between: Contender | None = None,
-    budget: float = 30.0,
+    budget: float = 8.0,
     seed: int = 0,
 ) -> Samples:
-    """`rounds` rounds, fewer (but five) where they would take more than `budget` seconds.
+    """`rounds` rounds, fewer (but three) where they would take more than `budget` seconds.
 
     `between` runs before every single sample, untimed, to fill the caches with something else; then
     one sample is one run. Without it a sample is as many runs as take 2 ms.
@@ -75,7 +75,7 @@ def measure(
     gc.disable()
     try:
         for done in range(rounds):
-            if done >= 5 and perf_counter() - started > budget:
+            if done >= 3 and perf_counter() - started > budget:
                 break
             draw.shuffle(names)
             for name in names:

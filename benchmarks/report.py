@@ -7,6 +7,8 @@ from typing import Any
 
 from .targets import judge
 
+_BAR = "\\|"
+
 _GROUPS = {
     "rescan": "Rescan: a full refresh, caches cold, of what is done with the same request",
     "serialise": "Serialise: results as text",
@@ -19,6 +21,7 @@ _GROUPS = {
 
 def markdown(run: dict[str, Any], plots: list[str]) -> str:
     lines = ["# What it costs", "", *_machine(run), "", *_targets(run["results"])]
+    lines += ["", "What is missed and why: [missed.md](../missed.md)."]
     for plot in plots:
         lines += ["", f"![{plot.removesuffix('.png').replace('-', ' ')}]({plot})"]
     for group, title in _GROUPS.items():
@@ -66,7 +69,11 @@ def _tables(cases: dict[str, Any]) -> Iterator[str]:
             yield "| case | " + " | ".join(names) + " |"
             yield "| --- |" + " --- |" * len(names)
             before = names
-        yield f"| {case.split('/', 1)[1]} | " + " | ".join(_number(*metrics[name]) for name in names) + " |"
+        yield (
+            f"| {case.split('/', 1)[1].replace('|', _BAR)} | "
+            + " | ".join(_number(*metrics[name]) for name in names)
+            + " |"
+        )
 
 
 def _number(value: float, spread: float) -> str:

@@ -90,7 +90,8 @@ def _lxml(bodies: list[str]) -> str:
     root = etree.Element("results")
     for body in bodies:
         etree.SubElement(root, "tool_result", name="read_file", status="ok").text = body
-    return etree.tostring(root, encoding="unicode")
+    written: str = etree.tostring(root, encoding="unicode")
+    return written
 
 
 def _renderers() -> dict[str, ToolDialect]:

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Any
 
 from .chapters import clauses
 from .clause import Clause, Violation
-from .harness import harness_clauses, run_harness
+from .harness import run_harness
+from .loopback import ModelServer
 from .process import ProcessTarget
 from .run import ExpectationError, Result, run
 from .scene import HarnessDriver, Scene, SceneTool, Turn
-from .scripted_model import ModelServer, Said, ScriptedModel
-from .stores import CounterDriver, LedgerDriver, counter_clauses, ledger_clauses, run_counter, run_ledger
+from .scripted_model import Said, ScriptedModel
+from .stores import CounterDriver, LedgerDriver, run_counter, run_ledger
 from .target import Description, PythonTarget, Target, TargetError, load_target
 from .trial import PROFILES, Profile
 
@@ -46,9 +47,6 @@ __all__ = [
     "TurnCounterConformance",
     "Violation",
     "clauses",
-    "counter_clauses",
-    "harness_clauses",
-    "ledger_clauses",
     "load_target",
     "run",
     "run_counter",

@@ -5,18 +5,18 @@ from __future__ import annotations
 import asyncio
 import inspect
 from abc import ABC, abstractmethod
-from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, fields, is_dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, ClassVar, Literal, TypeAlias
-
-from pydantic import BaseModel
 
 from tooldialect.dialects import ParsedToolCall, ToolDialect, ToolOutcome, ToolSpec, Wire
 from tooldialect.dialects.wires import wire_for
 from tooldialect.gate import ContractGate, SignedLedger
 from tooldialect.gate.marker import write_marker
 
-from .scripted_model import ModelServer, ScriptedModel
+from .hops import Hop, seen_at
+from .loopback import ModelServer
+from .scripted_model import ScriptedModel
 
 Offer: TypeAlias = Literal["resume", "delegation", "breaker", "rewriting"]
 
@@ -35,15 +35,6 @@ class Turn:
 
     requests: Sequence[Mapping[str, Any]] = ()
     saved: Any = None
-
-
-@dataclass
-class Hop:
-    """One place on the way of a text through the host: all texts seen there, and which are flagged."""
-
-    name: str
-    texts: list[str]
-    flagged: dict[str, bool]
 
 
 @dataclass
@@ -75,13 +66,7 @@ class Scene:
     def hop(self, name: str, *seen: Any) -> None:
         """Tells what passes here: texts, records, requests, or lists and dicts of them. Optional; with
         hops a broken delivery is traced to the first place where its bytes differ."""
-        texts: list[str] = []
-        flagged: dict[str, bool] = {}
-        for text, flag in _texts(seen):
-            texts.append(text)
-            if flag is not None:
-                flagged[text] = flagged.get(text, False) or flag
-        self.hops.append(Hop(name, texts, flagged))
+        self.hops.append(seen_at(name, seen))
 
     def close(self) -> None:
         if self._server is not None:
@@ -90,7 +75,8 @@ class Scene:
 
 
 class HarnessDriver(ABC):
-    """Drives the host's real loop. `wire`: the shape of its requests. `context_managers`: their names.
+    """Drives the host's real loop. `wire`: the shape of its requests. `context_managers`: their names; the
+    one that a scene names has to act on texts of a few thousand characters.
 
     `offers`: `resume` (a turn's `saved` can be gone on with), `delegation` (the host has a sub-agent
     tool, `delegate_spec`, whose argument `delegate_argument` is the task), `breaker` (repeated
@@ -126,9 +112,9 @@ class HarnessDriver(ABC):
                 played = asyncio.run(_settle(played))
         finally:
             scene.close()
-        if isinstance(played, Turn):
-            return Turn(played.requests or scene.model.requests, played.saved)
-        return Turn(list(played or scene.model.requests))
+        turn = played if isinstance(played, Turn) else Turn(list(played or ()))
+        # What the model received is what counts; the host's word serves where it got nothing to see.
+        return Turn(scene.model.requests or turn.requests, turn.saved)
 
 
 class WitnessLedger:
@@ -145,41 +131,6 @@ class WitnessLedger:
 
     def verify(self, token: str, payload: str, claims: Mapping[str, str], /) -> bool:
         return self._ledger.verify(token, payload, claims)
-
-
-def first_break(hops: Sequence[Hop], delivery: str) -> tuple[str, str] | None:
-    """The first hop where the delivery is not what it was, and what stands there; None if no hop shows it."""
-    header = delivery.partition("]")[0]
-    was_flagged = False
-    for hop in hops:
-        if delivery in hop.texts:
-            is_flagged = hop.flagged.get(delivery)
-            if was_flagged and is_flagged is False:
-                return f"{hop.name} (the bytes are the same, the flag trusted_verbatim is gone)", delivery
-            was_flagged = was_flagged or bool(is_flagged)
-            continue
-        altered = next((text for text in hop.texts if header in text), None)
-        if altered is not None:
-            return hop.name, altered
-    return None
-
-
-def _texts(value: Any) -> Iterator[tuple[str, bool | None]]:
-    """Every string in a structure, and the flag of the record that holds it, if it has one."""
-    pending: list[tuple[Any, bool | None]] = [(value, None)]
-    while pending:
-        item, flag = pending.pop(0)
-        if isinstance(item, str):
-            yield item, flag
-        elif isinstance(item, Mapping):
-            pending += [(inner, flag) for inner in item.values()]
-        elif isinstance(item, list | tuple | set | frozenset):
-            pending += [(inner, flag) for inner in item]
-        elif isinstance(item, BaseModel):
-            pending += [(inner, getattr(item, "trusted_verbatim", flag)) for inner in dict(item).values()]
-        elif is_dataclass(item) and not isinstance(item, type):
-            flag = getattr(item, "trusted_verbatim", flag)
-            pending += [(getattr(item, part.name), flag) for part in fields(item)]
 
 
 async def _settle(awaitable: Awaitable[Any]) -> Any:

@@ -1,4 +1,4 @@
-"""A model that says what a script tells it: a callable, and a loopback server for hosts whose client wants a URL."""
+"""A model that says what a script tells it."""
 
 from __future__ import annotations
 
@@ -7,9 +7,7 @@ import json
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from types import TracebackType
-from typing import Any, Self, TypeAlias
+from typing import Any, TypeAlias
 
 from tooldialect.dialects import ParsedToolCall, ToolDialect
 
@@ -26,6 +24,14 @@ Line: TypeAlias = Said | Callable[[dict[str, Any]], Said]
 """A reply, or a function of the request that gives one."""
 
 Speaker: TypeAlias = Callable[[dict[str, Any], int], Said]
+
+
+MOST_REQUESTS = 120
+"""Requests in one turn; more is a host that never ends."""
+
+
+class TurnNeverEnds(Exception):
+    """The host asks and asks, though the model has said its last word."""
 
 
 class ScriptedModel:
@@ -45,6 +51,8 @@ class ScriptedModel:
         with self._lock:
             self.requests.append(copy.deepcopy(request))
             number = len(self.requests)
+            if number > MOST_REQUESTS:
+                raise TurnNeverEnds(f"the host asked the model {number} times in one turn")
             said = self._speaker(request, number)
         return self.reply(said, number)
 
@@ -90,61 +98,3 @@ def _in_order(script: Iterable[Line]) -> Speaker:
         return line(request) if callable(line) else line
 
     return speak
-
-
-class ModelServer:
-    """A scripted model behind `http://127.0.0.1:PORT`, for `POST /v1/chat/completions` and `/v1/messages`.
-
-    A context manager; `url` ends before `/v1`. Streaming is refused with status 400.
-    """
-
-    def __init__(self, model: ScriptedModel) -> None:
-        self._server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(model))
-        self._thread = threading.Thread(target=self._server.serve_forever, kwargs={"poll_interval": 0.02}, daemon=True)
-
-    @property
-    def url(self) -> str:
-        host, port = self._server.server_address[:2]
-        return f"http://{host!s}:{port}"
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> None:
-        self._server.shutdown()
-        self._server.server_close()
-        self._thread.join()
-
-
-def _handler(model: ScriptedModel) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
-        def do_POST(self) -> None:
-            body = self.rfile.read(int(self.headers.get("Content-Length") or 0))
-            if self.path.rstrip("/") not in {"/v1/chat/completions", "/v1/messages", "/chat/completions", "/messages"}:
-                self._send(404, {"error": {"message": f"no such path: {self.path}"}})
-                return
-            try:
-                request = json.loads(body)
-            except ValueError:
-                self._send(400, {"error": {"message": "the request is no JSON"}})
-                return
-            if request.get("stream"):
-                self._send(400, {"error": {"message": "the scripted model does not stream"}})
-                return
-            self._send(200, model(request))
-
-        def _send(self, status: int, document: dict[str, Any]) -> None:
-            body = json.dumps(document).encode()
-            self.send_response(status)
-            self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
-            self.end_headers()
-            self.wfile.write(body)
-
-        def log_message(self, format: str, *args: Any) -> None:
-            """Requests are kept by the model, not written to stderr."""
-
-    return Handler

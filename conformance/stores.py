@@ -4,9 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from tooldialect.gate import Ledger, TurnCounter
-
-from .clause import Chapter, Clause
+from .clause import Chapter
 from .counters import T
 from .ledgers import L
 from .run import Result, check_expectations, select
@@ -17,22 +15,10 @@ __all__ = [
     "CounterDriver",
     "LedgerDriver",
     "StoreDriver",
-    "counter_clauses",
     "judge_store",
-    "ledger_clauses",
     "run_counter",
     "run_ledger",
 ]
-
-
-def ledger_clauses() -> tuple[Clause[StoreTrial[Ledger]], ...]:
-    """Every clause that a ledger has to keep."""
-    return tuple(L)
-
-
-def counter_clauses() -> tuple[Clause[StoreTrial[TurnCounter]], ...]:
-    """Every clause that a turn counter has to keep."""
-    return tuple(T)
 
 
 def run_ledger(

@@ -18,11 +18,11 @@ from tooldialect.dialects import ToolDialect, ToolSpec
 
 from .chapters import clauses
 from .clause import Clause
-from .harness import harness_clauses, judge_harness
+from .harness import judge_harness
 from .report import explain
 from .run import Result, check_expectations, judge
 from .scene import HarnessDriver
-from .stores import CounterDriver, LedgerDriver, StoreDriver, counter_clauses, judge_store, ledger_clauses
+from .stores import CounterDriver, LedgerDriver, StoreDriver, judge_store
 from .target import Capability, PythonTarget, Target
 from .trial import PROFILES
 
@@ -92,12 +92,12 @@ class DialectConformance(_Conformance):
 class HarnessConformance(_Conformance):
     """Every clause of a host. `make_driver` is all an implementer writes."""
 
-    _clauses = harness_clauses()
+    _clauses = clauses("harness")
 
     def make_driver(self) -> HarnessDriver:
         raise NotImplementedError("return a HarnessDriver around your loop")
 
-    @pytest.mark.parametrize("clause", harness_clauses(), ids=_by_id)
+    @pytest.mark.parametrize("clause", clauses("harness"), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
         self._conclude(judge_harness(clause, self.make_driver(), self.expected_failures.get(clause.id)), clause)
 
@@ -105,12 +105,12 @@ class HarnessConformance(_Conformance):
 class LedgerConformance(_Conformance):
     """Every clause of a ledger. `make_driver` is all an implementer writes."""
 
-    _clauses = ledger_clauses()
+    _clauses = clauses("ledger")
 
     def make_driver(self) -> LedgerDriver:
         raise NotImplementedError("return a LedgerDriver that makes your ledgers")
 
-    @pytest.mark.parametrize("clause", ledger_clauses(), ids=_by_id)
+    @pytest.mark.parametrize("clause", clauses("ledger"), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
         self._conclude(self._judge_store(clause, self.make_driver()), clause)
 
@@ -118,11 +118,11 @@ class LedgerConformance(_Conformance):
 class TurnCounterConformance(_Conformance):
     """Every clause of a turn counter. `make_driver` is all an implementer writes."""
 
-    _clauses = counter_clauses()
+    _clauses = clauses("counter")
 
     def make_driver(self) -> CounterDriver:
         raise NotImplementedError("return a CounterDriver that makes your counters")
 
-    @pytest.mark.parametrize("clause", counter_clauses(), ids=_by_id)
+    @pytest.mark.parametrize("clause", clauses("counter"), ids=_by_id)
     def test_clause(self, clause: Clause[Any]) -> None:
         self._conclude(self._judge_store(clause, self.make_driver()), clause)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from harness import Harness, TextRewriter, Tool, usual_middlewares
+from harness import FailureBreaker, Harness, RepeatedCallGuard, TextRewriter, Tool, usual_middlewares
 from harness.faults import Banner, DropFlags, MergeBatches, MergeUserTurns
 from harness.middleware import Middleware
 from harness.stack import USUAL_ORDER
@@ -51,13 +51,16 @@ class ReferenceHost(HarnessDriver):
         made = [TextRewriter(scene.rewrite)] if scene.rewrite else []
         if scene.manager:
             made += usual_middlewares(scene.gate, [scene.manager], guarded=self.guarded, **knobs)
-        made += usual_middlewares(scene.gate, BREAKERS, guarded=self.breaker_guarded)
+        made += self.breakers(scene)
         watched = [Watch(scene, "history")] if self.hops else []
         for middleware in [*self.faults(), *made]:
             watched.append(middleware)
             if self.hops:
                 watched.append(Watch(scene, type(middleware).__name__))
         return watched
+
+    def breakers(self, scene):
+        return usual_middlewares(scene.gate, BREAKERS, guarded=self.breaker_guarded)
 
     def harness(self, scene, history=()):
         tools = [Tool(tool.spec, tool.execute) for tool in scene.tools]
@@ -133,12 +136,105 @@ class RescanFirst(ReferenceHost):
 
 
 class BreakerCountsDeliveries(ReferenceHost):
-    breaker_guarded = False
+    def breakers(self, scene):
+        return [FailureBreaker(), RepeatedCallGuard(spare=scene.gate.is_contract_delivery)]
+
+
+class GuardCountsDeliveries(ReferenceHost):
+    def breakers(self, scene):
+        return [FailureBreaker(spare=scene.gate.is_contract_delivery), RepeatedCallGuard(limit=4)]
+
+
+class StrictGuardCountsDeliveries(ReferenceHost):
+    """Caught without the suite's context manager, too."""
+
+    offers = frozenset({"breaker"})
+
+    def breakers(self, scene):
+        return [FailureBreaker(spare=scene.gate.is_contract_delivery), RepeatedCallGuard(limit=1)]
 
 
 class NoBreaker(ReferenceHost):
-    def middlewares(self, scene):
-        return [m for m in super().middlewares(scene) if type(m).__name__ != "FailureBreaker"]
+    def breakers(self, scene):
+        return [RepeatedCallGuard(spare=scene.gate.is_contract_delivery)]
+
+
+class SparesByPrefix(ReferenceHost):
+    def breakers(self, scene):
+        return [
+            FailureBreaker(spare=lambda text: text.startswith("[contract-gate:")),
+            RepeatedCallGuard(spare=scene.gate.is_contract_delivery),
+        ]
+
+
+class SparesTheGatedTool(ReferenceHost):
+    """Failures of the tool behind which the late-bound ones lie never count."""
+
+    def breakers(self, scene):
+        class Lenient(FailureBreaker):
+            def after_round(self, answered):
+                return super().after_round([(call, o) for call, o in answered if o.name == "clock"])
+
+        return [Lenient(), RepeatedCallGuard(spare=scene.gate.is_contract_delivery)]
+
+
+class NeverRescans(ReferenceHost):
+    def harness(self, scene, history=()):
+        made = super().harness(scene, history)
+        made.request = lambda run: Harness.request(made, None)
+        return made
+
+
+class RunPerCall(ReferenceHost):
+    """Each call is judged in a run of its own."""
+
+    def harness(self, scene, history=()):
+        made = super().harness(scene, history)
+
+        def answer(run, call):
+            with scene.gate.run(turn_id=f"call {len(scene.hops)} {call.id}") as own:
+                return Harness._answer(made, own, call)
+
+        made._answer = answer
+        return made
+
+
+class LosesTheResult(ReferenceHost):
+    """Answers a guess, executes the retry, and tells the model of it in its own words."""
+
+    def harness(self, scene, history=()):
+        made = super().harness(scene, history)
+        made._tools["mcp_registry_tool_call"] = Tool(
+            scene.tools[0].spec, lambda call: scene.tools[0].execute(call).model_copy(update={"output": "ok"})
+        )
+        return made
+
+
+class LosesWhatStandsBeside(ReferenceHost):
+    """Where a delivery is in a round, it is all that is appended."""
+
+    def harness(self, scene, history=()):
+        made = super().harness(scene, history)
+        append = made._append
+
+        def alone(entries):
+            flagged = [e for e in entries if getattr(e, "trusted_verbatim", False)]
+            return append(flagged or entries)
+
+        made._append = alone
+        return made
+
+
+class GivesUpOnSubAgents(ReferenceHost):
+    def delegate(self, scene, call):
+        return ToolOutcome.failed(call.name, "no sub-agents today")
+
+
+class CutsLongTexts(ReferenceHost):
+    """A cap that nobody thinks of: the transport's."""
+
+    def faults(self):
+        return [TextRewriter(lambda text: text if len(text) < 10_000 else text[:10_000])]
 
 
 class WithoutGate(ReferenceHost):

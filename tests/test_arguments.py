@@ -109,7 +109,8 @@ SPELLED += [("array", "[1]", [1]), ("object", '{"a":1}', {"a": 1}), ("integer", 
 @pytest.mark.parametrize(("kind", "text", "meant"), SPELLED)
 def test_a_string_is_read_only_where_no_string_is_allowed(kind: str, text: str, meant: Any) -> None:
     value = check({"properties": {"v": {"type": kind}}}, {"v": text}).arguments["v"]
-    assert value == meant and type(value) is type(meant)
+    assert value == meant
+    assert type(value) is type(meant)
     for allowing in (
         {"type": [kind, "string"]},
         {"oneOf": [{"type": kind}, {"type": "string"}]},
@@ -299,4 +300,5 @@ def test_a_string_is_never_read_where_a_string_is_allowed(arguments: dict[str, s
 )
 def test_local_references_and_old_words_are_followed(schema: dict[str, Any], bad: Any) -> None:
     found = check(schema, {"v": bad})
-    assert found.violations and found.complete
+    assert found.violations
+    assert found.complete

@@ -107,7 +107,7 @@ def compare(schema: dict[str, Any], arguments: dict[str, Any]) -> bool:
     return found.complete
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(contracts(), ARGUMENTS)
 def test_the_verdict_is_that_of_another_validator(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     compare(schema, arguments)
@@ -116,17 +116,17 @@ def test_the_verdict_is_that_of_another_validator(schema: dict[str, Any], argume
 def test_few_inputs_take_the_fallback() -> None:
     partial: list[bool] = []
 
-    @settings(deadline=None, max_examples=120, database=None, derandomize=True)
+    @settings(deadline=None, max_examples=40, database=None, derandomize=True)
     @given(contracts(), ARGUMENTS)
     def collect(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
         partial.append(not compare(schema, arguments))
 
     collect()
-    assert len(partial) > 100
+    assert len(partial) > 30
     assert sum(partial) <= len(partial) * 0.02
 
 
-@settings(deadline=None, max_examples=30)
+@settings(deadline=None, max_examples=20)
 @given(contracts(), ARGUMENTS)
 def test_checking_twice_changes_nothing_more(schema: dict[str, Any], arguments: dict[str, Any]) -> None:
     before = repr(arguments)

@@ -74,7 +74,7 @@ def test_the_short_way_agrees_with_the_full_one_on_an_ordinary_contract(argument
     agree(ORDINARY, arguments)
 
 
-@settings(deadline=None, max_examples=80)
+@settings(deadline=None, max_examples=40)
 @given(contracts(), ARGUMENTS)
 def test_the_short_way_agrees_with_the_full_one_on_any_contract(
     schema: dict[str, Any], arguments: dict[str, Any]

@@ -121,7 +121,9 @@ def test_a_served_dialect_gets_the_verdicts_of_its_object(dialect, started):
 def test_a_served_control_gets_the_verdicts_of_its_object(name, controls):
     # Its chapter and every clause that catches it; all clauses of all controls would take minutes.
     control = CONTROLS[name]
-    ids = sorted({clause.id for clause in clauses("dialect") if clause.id[0] == control.meant[0]} - {"E7"} | control.caught_by)
+    ids = sorted(
+        {clause.id for clause in clauses("dialect") if clause.id[0] == control.meant[0]} - {"E7"} | control.caught_by
+    )
     served = {r.id: (r.status, r.detail) for r in run(ServedControl(name, controls), profile=WRITTEN, select_only=ids)}
     object_ = PythonTarget(control.broken, name=name)
     in_process = {r.id: r.status for r in run(object_, profile=WRITTEN, select_only=ids)}

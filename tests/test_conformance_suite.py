@@ -136,6 +136,12 @@ def test_every_clause_says_why_and_what_it_prevents():
     assert len({clause.id for clause in clauses()}) == len(clauses())
 
 
+def test_all_clauses_are_listed_and_those_of_each_kind():
+    kinds = [clauses("dialect"), clauses("harness"), clauses("ledger"), clauses("counter")]
+    assert clauses() == sum(kinds, ())
+    assert [kind[0].id for kind in kinds] == ["V1", "H1", "L1", "T1"]
+
+
 def test_an_unknown_name_of_the_package_is_an_attribute_error():
     with pytest.raises(AttributeError, match="NoSuchConformance"):
         _ = tooldialect.conformance.NoSuchConformance

@@ -41,7 +41,21 @@ def broken(text: str, tags: tuple[str, ...], tokens: tuple[str, ...]) -> str:
 PIECES = [
     *CONTROL_TOKENS,
     *("<", "</", "<|", "<<", "|", "/", ">", " ", "\n", "\v", "_", "&", "&lt;", ";", "x", "é", "\uff5c", "😀", "\x00"),
-    *("tool_result", "tool_call", "TOOL_Result", "Tool_Call", "think", "thinK", "THINK>", "</think>", "tool_calls", "tool_resul", "tool", "im_start", "SYS>>"),
+    *(
+        "tool_result",
+        "tool_call",
+        "TOOL_Result",
+        "Tool_Call",
+        "think",
+        "thinK",
+        "THINK>",
+        "</think>",
+        "tool_calls",
+        "tool_resul",
+        "tool",
+        "im_start",
+        "SYS>>",
+    ),
     *("</tool_result>", '<tool_result name="x">', "<tool_call", "<|tool_call|>", "<\ttool_call/", "_of_turn>"),
     *("tool_re\u017fult>", "\u0131", "\u212a"),
 ]
@@ -63,7 +77,9 @@ def test_the_built_in_tags_and_tokens_are_broken_wherever_the_rule_says_and_nowh
 
 alphabet = "<|/s>ta_ \n\\$.[é\uff5c"
 token_sets = st.lists(st.text(alphabet, max_size=5).map("<{}".format), max_size=4).map(tuple)
-tag_sets = st.lists(st.sampled_from(["ta", "s", "sta", "t_a", "TA_s", "a.t", "s_é"]), max_size=2, unique=True).map(tuple)
+tag_sets = st.lists(st.sampled_from(["ta", "s", "sta", "t_a", "TA_s", "a.t", "s_é"]), max_size=2, unique=True).map(
+    tuple
+)
 
 
 @given(st.text(alphabet, max_size=40), tag_sets, token_sets)

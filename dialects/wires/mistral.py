@@ -24,12 +24,15 @@ from .chat_reply import read_chat_reply
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
+from .older_drafts import as_draft_7
+from .python_patterns import drop_foreign_patterns
 from .tool_names import original_names, wire_name
 from .tool_specs import PreparedTool, ToolIssue, prepare_tools, tools_to_send
 
 _ID = re.compile(r"[a-zA-Z0-9]{9}")
 _DIGITS = string.digits + string.ascii_lowercase
-_DRAFT = "http://json-schema.org/draft-07/schema#"
+# Patterns are judged apart.
+_DRAFT_7 = jsonschema_rs.Draft7Validator({"$ref": "http://json-schema.org/draft-07/schema#"}, validate_formats=False)
 
 Message = dict[str, Any]
 
@@ -193,15 +196,14 @@ def _result(wire_id: str, name: str | None, content: str) -> Message:
 
 
 def _prepare(tools: Iterable[ToolSpec]) -> tuple[list[PreparedTool], list[ToolIssue]]:
-    """Mistral judges schemas by draft 7, which gives words a meaning that later drafts took away."""
-    prepared, issues = prepare_tools(tools)
-    kept = []
-    for tool in prepared:
-        try:
-            jsonschema_rs.meta.validate({**tool.parameters, "$schema": _DRAFT})
-        except jsonschema_rs.ValidationError as error:
-            detail = f"its schema is none by draft 7: {str(error).splitlines()[0]}"
-            issues.append(ToolIssue(tool.name, detail, sent=False))
-        else:
-            kept.append(tool)
-    return kept, issues
+    return prepare_tools(tools, _respell)
+
+
+def _respell(schema: dict[str, Any]) -> list[str]:
+    """Mistral judges schemas by draft 7, which gives words a meaning that later drafts took
+    away, and patterns by Python's `re`. Raises ValueError for what is none by draft 7."""
+    as_draft_7(schema)
+    details = drop_foreign_patterns(schema)
+    if error := next(_DRAFT_7.iter_errors(schema), None):
+        raise ValueError(f"its schema is none by draft 7: {str(error).splitlines()[0]}")
+    return details

@@ -1,4 +1,4 @@
-"""JSON Schema as older drafts spelled it, in today's spelling.
+"""JSON Schema as older drafts spelled it, in today's spelling, and back in that of draft 7.
 
 Providers judge by draft 2020-12 whatever `$schema` says, and generators still write tuples
 and exclusive bounds the old way. Only what an older draft defined is respelled.
@@ -13,8 +13,12 @@ from ..schema_refs import subschemas
 
 
 def modernise(schema: dict[str, Any]) -> None:
-    """Respell tuples (`items` as a list, before 2020-12) and boolean exclusive bounds (draft 4) in place."""
+    """Respell tuples (`items` as a list, before 2020-12) and boolean exclusive bounds (draft 4) in place.
+
+    `$schema` goes: it would give the new words their old meaning.
+    """
     for part in list(subschemas(schema)):
+        part.pop("$schema", None)
         if isinstance(part.get("items"), list):
             part["prefixItems"] = part.pop("items")
             if "additionalItems" in part:
@@ -25,3 +29,16 @@ def modernise(schema: dict[str, Any]) -> None:
                 del part[exclusive]
                 if flag and bound in part:
                     part[exclusive] = part.pop(bound)
+
+
+def as_draft_7(schema: dict[str, Any]) -> None:
+    """Respell tuples in place for a reader of draft 7: there `items` beside an unknown
+    `prefixItems` speaks of every item, and `items: false` of an empty list."""
+    tuples = [part for part in subschemas(schema) if isinstance(part.get("prefixItems"), list)]
+    if tuples:
+        schema.pop("$schema", None)
+    for part in tuples:
+        part.pop("additionalItems", None)
+        if "items" in part:
+            part["additionalItems"] = part.pop("items")
+        part["items"] = part.pop("prefixItems")

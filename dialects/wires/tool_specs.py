@@ -11,7 +11,7 @@ import logging
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeAlias
 
 import jsonschema_rs
 
@@ -21,6 +21,9 @@ from .older_drafts import modernise
 from .references import drop_bad_references
 from .root_schema import object_root
 
+_FORMATS_OPEN = jsonschema_rs.Draft202012Validator(
+    {"$ref": "https://json-schema.org/draft/2020-12/schema"}, validate_formats=False
+)
 _LOG = logging.getLogger("tooldialect.dialects")
 
 
@@ -43,25 +46,37 @@ class PreparedTool:
     parameters: dict[str, Any]
 
 
-def prepare_tools(tools: Iterable[ToolSpec]) -> tuple[list[PreparedTool], list[ToolIssue]]:
+Respell: TypeAlias = Callable[[dict[str, Any]], list[str]]
+
+
+def prepare_tools(
+    tools: Iterable[ToolSpec], respell: Respell | None = None
+) -> tuple[list[PreparedTool], list[ToolIssue]]:
     """The tools sorted by name, object keys sorted (lists keep their order), and what was wrong.
 
-    Of two tools with one name the first in that order is sent.
+    Of two tools with one name the first in that order that can be sent is.
+
+    `respell`: for a provider with a draft or a pattern language of its own. It alters a good
+    schema in place, and judges the patterns in it; it returns what it had to leave out, and
+    raises ValueError where the tool cannot be sent.
     """
     keyed = sorted((tool.name, tool.description, canonical_json(tool.parameters)) for tool in tools)
     prepared: list[PreparedTool] = []
     issues: list[ToolIssue] = []
-    seen: dict[str, tuple[str, str, str]] = {}
+    judged: set[tuple[str, str, str]] = set()
+    sent: set[str] = set()
     for key in keyed:
         name, description, canonical = key
-        if name in seen:
-            if seen[name] != key:
-                issues.append(ToolIssue(name, "another tool has the same name", sent=False))
+        if key in judged:
             continue
-        seen[name] = key
-        text, details = _prepare_schema(canonical)
+        judged.add(key)
+        if name in sent:
+            issues.append(ToolIssue(name, "another tool has the same name", sent=False))
+            continue
+        text, details = _prepare_schema(canonical, respell)
         issues.extend(ToolIssue(name, detail, sent=text is not None) for detail in details)
         if text is not None:
+            sent.add(name)
             prepared.append(PreparedTool(name, description, json.loads(text)))
     return prepared, issues
 
@@ -85,18 +100,21 @@ def _report(issue: ToolIssue) -> None:
 
 
 @lru_cache(maxsize=1024)
-def _prepare_schema(canonical: str) -> tuple[str | None, tuple[str, ...]]:
+def _prepare_schema(canonical: str, respell: Respell | None) -> tuple[str | None, tuple[str, ...]]:
     """The schema to send as JSON (None where there is none to send), and what is wrong with it."""
     schema = json.loads(canonical)
-    fault = _fault(schema)
+    judge = _fault if respell is None else _fault_but_formats
+    fault = judge(schema)
     if fault:
         modernise(schema)
-        fault = _fault(schema)
+        fault = judge(schema)
     if fault:
         return None, (f"its schema is no JSON Schema: {fault}",)
-    details = drop_bad_references(schema, _fault)
+    details = drop_bad_references(schema, judge)
     try:
         root = object_root(schema)
+        if respell is not None:
+            details += respell(root)
     except ValueError as error:
         return None, (str(error),)
     return canonical_json(root), tuple(details)
@@ -106,9 +124,17 @@ def _fault(schema: Any) -> str | None:
     """Why the schema is none by the current draft, whatever `$schema` says: providers judge so,
     and an unknown one would be fetched from the network."""
     try:
-        if isinstance(schema, dict):
-            schema = {key: value for key, value in schema.items() if key != "$schema"}
-        jsonschema_rs.meta.validate(schema)
+        jsonschema_rs.meta.validate(_without_draft(schema))
     except jsonschema_rs.ValidationError as error:
         return str(error).splitlines()[0]
     return None
+
+
+def _fault_but_formats(schema: Any) -> str | None:
+    """The same, but patterns (and addresses) may be anything: another judge has the word on them."""
+    error = next(_FORMATS_OPEN.iter_errors(_without_draft(schema)), None)
+    return None if error is None else str(error).splitlines()[0]
+
+
+def _without_draft(schema: Any) -> Any:
+    return {key: value for key, value in schema.items() if key != "$schema"} if isinstance(schema, dict) else schema

@@ -18,8 +18,8 @@ from .size import Size, measure
 ENGINE_PAIRS = 8_000_000
 # No part may take more of what is left, so that one bomb does not starve its neighbours.
 _LARGEST_SHARE = 0.5
-# Pairs this module may count for one check, some 2 million a second.
-COUNTED_PAIRS = 40_000
+# Pairs this module may count for one check, some half a million a second.
+COUNTED_PAIRS = 20_000
 # Values that may be measured for one check, once for every level that is taken apart; a
 # container counts as many.
 MEASURED_VALUES = 4_000_000
@@ -33,6 +33,7 @@ class Budget:
     engine: float = ENGINE_PAIRS
     count: int = COUNTED_PAIRS
     measured: int = MEASURED_VALUES
+    _last: tuple[Any, Size | None] | None = None
     _known: dict[tuple[int, int], float] = field(default_factory=dict)
 
     def affords(self, node: Node, value: Any, size: Size | None = None) -> bool:
@@ -43,9 +44,13 @@ class Budget:
 
     def size(self, value: Any) -> Size | None:
         """The size of a value, None where there is nothing left to measure it with."""
+        # Many nodes in a row ask about one value.
+        if self._last is not None and self._last[0] is value:
+            return self._last[1]
         if self.measured < 0:
             return None
         size = measure(value)
+        self._last = (value, size)
         self.measured -= MEASURED_VALUES if size is None else size.values + _CONTAINER * size.containers
         return size
 
@@ -68,6 +73,9 @@ class Budget:
             cost = node.weight * size.units + compared
             if cost <= self.engine:
                 return cost
+        # More values than can be counted: parts of it may still be.
+        if size is not None and size.values > self.count:
+            return math.inf
         return self._counted(node, value) + compared
 
     def _counted(self, start: Node, value: Any) -> float:

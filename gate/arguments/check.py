@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterable
 from typing import Any
 
@@ -10,10 +11,13 @@ from tooldialect.dialects.call_arguments import read_arguments
 from ..contract import Contract
 from .checker import ArgumentCheck, Checker
 from .checkers import Checkers
-from .descent import Violation
+from .descent import MAX_VIOLATIONS, Violation, step
 from .engine import Unjudged
+from .lenience import MAX_LEVELS
 from .patterns import is_refusal
+from .size import depth
 
+_log = logging.getLogger("tooldialect.gate")
 _checkers = Checkers()
 _NONE: frozenset[str] = frozenset()
 _NOT_AN_OBJECT = Violation("", "type")
@@ -30,7 +34,14 @@ def check_arguments(args: Any, contract: Contract, injected: Iterable[str] = ())
 
     Takes any value and raises nothing. `args` is never changed.
     """
-    hidden = frozenset(injected) if injected else _NONE
+    try:
+        return _check(args, contract, frozenset(injected) if injected else _NONE)
+    except Exception as error:
+        _log.error("[contract-gate] arguments could not be checked: %s", type(error).__name__)
+        return ArgumentCheck(args, _missing(args, contract, injected), complete=False)
+
+
+def _check(args: Any, contract: Contract, hidden: frozenset[str]) -> ArgumentCheck:
     checker = _checkers.get(contract, hidden)
     if type(args) is dict and (not hidden or hidden.isdisjoint(args)):
         try:
@@ -47,7 +58,10 @@ def check_arguments(args: Any, contract: Contract, injected: Iterable[str] = ())
 def _check_any(args: Any, checker: Checker, hidden: frozenset[str]) -> ArgumentCheck:
     if isinstance(args, str):
         try:
-            args = read_arguments(args)
+            read = read_arguments(args)
+            if depth(read) > MAX_LEVELS:
+                return ArgumentCheck(args, (_NOT_AN_OBJECT,))
+            args = read
         except ValueError:
             return ArgumentCheck(args, (_NOT_AN_OBJECT,))
     if not isinstance(args, dict):
@@ -61,3 +75,17 @@ def _check_any(args: Any, checker: Checker, hidden: frozenset[str]) -> ArgumentC
         if name in hidden or name in check.arguments
     }
     return ArgumentCheck(effective, check.violations, check.complete)
+
+
+def _missing(args: Any, contract: Contract, injected: Iterable[str]) -> tuple[Violation, ...]:
+    """Names that are required and not there: all that is said where the check itself failed."""
+    if not issubclass(type(args), dict):
+        return (_NOT_AN_OBJECT,)
+    listed = contract.input_schema.get("required")
+    names = [*(contract.required or ()), *(listed if type(listed) is list else ())]
+    try:
+        there = {*dict.keys(args), *injected}
+        absent = dict.fromkeys(name for name in names if type(name) is str and name not in there)
+    except Exception:
+        absent = {}
+    return tuple(Violation(step("", name), "missing") for name in list(absent)[:MAX_VIOLATIONS])

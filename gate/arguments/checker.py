@@ -10,7 +10,6 @@ from .budget import Budget
 from .descent import MAX_VIOLATIONS, Descent, Violation, step
 from .engine import Engine, Unjudged, compiled
 from .lenience import adjusted
-from .names import known_names
 from .place import Places
 from .plain import NotJson, plain_copy
 from .schema import Schema
@@ -42,7 +41,7 @@ class Checker:
         self.schema = Schema(contract.input_schema, required, injected)
         self.complete = self.schema.complete
         self.engine = Engine(self.schema)
-        self.names, self.closed = known_names(self.schema.root)
+        self.names, self.closed = self.schema.names, self.schema.closed
         self.vouches = self._short_way()
 
     def _short_way(self) -> Callable[[dict[str, Any]], bool]:
@@ -77,7 +76,8 @@ class Checker:
             return ArgumentCheck(arguments, self._unknown(arguments), self.complete)
         places = Places()
         effective = arguments if size.excessive else adjusted(self.schema.root, arguments, places)
-        descent = Descent(self.schema, self.engine, Budget())
+        unread = size.excessive or places.exhausted
+        descent = Descent(self.schema, self.engine, Budget(), unread=unread)
         descent.search(effective, refused=verdict is False and effective is arguments)
         violations = descent.violations
         violations += [unknown for unknown in self._unknown(effective) if unknown not in violations]

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 from .budget import Budget
 from .engine import Engine, Unjudged
 from .keywords import json_type
+from .lenience import may_be_meant_otherwise
 from .names import known_names
 from .node import Node
 from .schema import Schema
@@ -21,10 +22,12 @@ from .size import MAX_DEPTH, are_unique
 
 MAX_VIOLATIONS = 32
 # Parts looked at in one check, some 100,000 a second.
-_MAX_PARTS = 25_000
+_MAX_PARTS = 15_000
 _SLICE = 64
 _WHOLE = ("enum", "const")
 _COUNTED = ("contains", "minContains", "maxContains")
+# Keywords that speak of no type that lenience would change a value from, or to.
+_INCURABLE = frozenset({"minLength", "maxLength", "pattern", "minItems", "maxItems"})
 _INDIVISIBLE = (("anyOf",), ("oneOf",), ("not",), ("if", "then", "else"), ("propertyNames",), _COUNTED)
 
 
@@ -60,11 +63,16 @@ def step(path: str, token: str | int) -> str:
 
 @dataclass(slots=True)
 class Descent:
-    """One search for violations. `complete` turns false where something stayed unchecked."""
+    """One search for violations. `complete` turns false where something stayed unchecked.
+
+    `unread` says that lenience had to leave a part of the arguments as it came: then nothing is
+    a violation that it could have cured.
+    """
 
     schema: Schema
     engine: Engine
     budget: Budget
+    unread: bool = False
     complete: bool = True
     violations: list[Violation] = field(default_factory=list)
     _seen: set[tuple[int, int, str]] = field(default_factory=set)
@@ -96,7 +104,7 @@ class Descent:
         if self._parts > _MAX_PARTS:
             self.complete = False
         if refused and not self.violations:
-            self._add("", "schema")
+            self._refuse("", "schema", value)
 
     def _refusals(self, frame: _Frame) -> list[_Part]:
         """The next pieces that are to be taken apart. All neighbours are asked before any is
@@ -137,6 +145,12 @@ class Descent:
         if violation not in self.violations:
             self.violations.append(violation)
 
+    def _refuse(self, path: str, kind: str, value: Any) -> None:
+        if self.unread and kind not in _INCURABLE and may_be_meant_otherwise(value):
+            self.complete = False
+        else:
+            self._add(path, kind)
+
     def _pieces(self, part: _Part, frame: _Frame) -> Iterator[_Part]:
         node, value, path, forbidden = part
         if node.never:
@@ -162,7 +176,7 @@ class Descent:
             if word == "required":
                 self._missing(node.asserts[word], value, path)
             elif word not in _COUNTED and self._holds(node, word, value) is False:
-                self._add(path, word)
+                self._refuse(path, word, value)
 
     def _missing(self, names: list[str], value: Any, path: str) -> None:
         if type(value) is dict:
@@ -244,7 +258,7 @@ class Descent:
                 # `T | null`, the usual union: what is wrong with the T tells more.
                 yield _Part(likely[0], value, path, word)
             else:
-                self._add(path, word)
+                self._refuse(path, word, value)
 
     def _unevaluated(self, node: Node, word: str, value: Any, path: str) -> None:
         if type(value) is not (dict if word == "unevaluatedProperties" else list):
@@ -258,7 +272,7 @@ class Descent:
             for name in unknown[:MAX_VIOLATIONS]:
                 self._add(step(path, name), "unknown")
             if not unknown:
-                self._add(path, word)
+                self._refuse(path, word, value)
 
 
 def _hollow(value: Any) -> Any:

@@ -26,6 +26,8 @@ _FIRST = {**dict.fromkeys("-0123456789", INTEGER | FRACTION), "t": BOOLEAN, "f":
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)((?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?)")
 _CONTAINERS = frozenset({dict, list})
 _ADJUSTABLE = frozenset({type(None), str, dict, list})
+# More values are taken to hold something that is meant otherwise.
+_MAX_LOOKED_AT = 10_000
 # What was in a string may not make the arguments so deep that the call around them cannot be
 # written any more: JSON is read down to 300 levels.
 MAX_LEVELS = 200
@@ -52,6 +54,19 @@ def adjusted(root: Node, arguments: dict[str, Any], places: Places) -> dict[str,
     except Exhausted:
         pass
     return changed if done else arguments
+
+
+def may_be_meant_otherwise(value: Any) -> bool:
+    """Whether lenience might change something in `value`, where the schema allows it."""
+    pending = [value]
+    for item in pending:
+        if item is None or (type(item) is str and item.strip(" \t\r\n")[:1] in _FIRST):
+            return True
+        if type(item) in _CONTAINERS:
+            pending += item.values() if type(item) is dict else item
+        if len(pending) > _MAX_LOOKED_AT:
+            return True
+    return False
 
 
 class _Reading:

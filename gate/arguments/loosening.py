@@ -4,17 +4,32 @@ from __future__ import annotations
 
 from .node import Node, reachable
 
+_WHOLE_OBJECT = frozenset({"minProperties", "maxProperties", "const", "enum"})
+
 
 def release(root: Node, injected: frozenset[str]) -> None:
-    """Names the host fills in are asked of nobody, wherever the top level asks for them."""
+    """Names the host fills in are asked of nobody, and are there where names are counted.
+
+    The arguments are checked without them. A node that speaks of one is marked: it may accept
+    what its author refuses, so that `not` and its like must not rely on it (see `settle`).
+    """
     for node in reachable(root, Node.in_place):
-        if "required" in node.asserts:
-            node.asserts["required"] = [name for name in node.asserts["required"] if name not in injected]
-        if "dependentRequired" in node.asserts:
-            node.asserts["dependentRequired"] = {
+        asserts = node.asserts
+        names = {*asserts.get("required", ()), *asserts.get("dependentRequired", ())}
+        names.update(*asserts.get("dependentRequired", {}).values())
+        names.update(node.named.get("properties", ()), node.named.get("dependentSchemas", ()))
+        node.released = not injected.isdisjoint(names) or not _WHOLE_OBJECT.isdisjoint(asserts)
+        if "required" in asserts:
+            asserts["required"] = [name for name in asserts["required"] if name not in injected]
+        if "dependentRequired" in asserts:
+            asserts["dependentRequired"] = {
                 name: [needed for needed in names if needed not in injected]
-                for name, names in node.asserts["dependentRequired"].items()
+                for name, names in asserts["dependentRequired"].items()
             }
+        if "minProperties" in asserts:
+            asserts["minProperties"] = max(0, asserts["minProperties"] - len(injected))
+        for word in ("const", "enum"):
+            asserts.pop(word, None)
 
 
 def settle(nodes: list[Node]) -> None:
@@ -23,15 +38,16 @@ def settle(nodes: list[Node]) -> None:
     for node in nodes:
         for child in node.children():
             parents.setdefault(child.number, []).append(node)
-    tainted = {node.number for node in nodes if node.dropped}
-    pending = [node for node in nodes if node.dropped]
+    pending = [node for node in nodes if node.dropped or node.released]
+    lost = any(node.dropped for node in nodes)
+    tainted = {node.number for node in pending}
     for node in pending:
         for parent in parents.get(node.number, ()):
             if parent.number not in tainted:
                 tainted.add(parent.number)
                 pending.append(parent)
     for node in nodes:
-        if tainted:
+        if lost:
             node.one.pop("unevaluatedItems", None)
             node.one.pop("unevaluatedProperties", None)
         if node.number in tainted:

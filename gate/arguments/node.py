@@ -31,6 +31,7 @@ class Node:
         "one",
         "own_cost",
         "parts",
+        "released",
         "required",
         "types",
         "validators",
@@ -44,6 +45,7 @@ class Node:
         self.never = False
         self.dropped = False
         self.loose = False
+        self.released = False
         self.asserts: dict[str, Any] = {}
         self.many: dict[str, list[Node]] = {}
         self.one: dict[str, Node] = {}

@@ -205,7 +205,10 @@ class Places:
         if level < _MAX_NESTING:
             # What a name brings in is a union of one branch.
             branches += [[self.of([child])] for child in _brought(place, present)]
-        live = [{(view := self._view(branch, value, level + 1, met)).number: view for branch in options} for options in branches]
+        live = [
+            {(view := self._view(branch, value, level + 1, met)).number: view for branch in options}
+            for options in branches
+        ]
         key = (place.number, tuple(present), tuple(map(tuple, live)))
         view = self._views.get(key)
         if view is None:

@@ -12,6 +12,7 @@ from typing import Any
 from .keywords import ASSERTIONS, LISTS, MAPS, SINGLE, Malformed, draft_of, in_words_of_2020
 from .loops import cut_loops
 from .loosening import release, settle
+from .names import known_names
 from .node import Node
 from .patterns import pattern_compiles
 from .references import References, Unresolved
@@ -43,6 +44,8 @@ class Schema:
         cut_loops(self.nodes)
         if injected:
             release(self.root, injected)
+        # A name that only a part lists which has to go is known all the same.
+        self.names, self.closed = known_names(self.root)
         settle(self.nodes)
         weigh(self.root, self.nodes)
         self.complete = not any(node.dropped for node in self.nodes)

@@ -10,6 +10,9 @@ from .keywords import ANY_TYPE, TYPES, JsonType, json_type
 from .node import Node, in_place_order
 from .size import measure
 
+# To compare one with a value takes the engine a microsecond.
+_FLOAT = 40
+
 
 def weigh(root: Node, nodes: list[Node]) -> None:
     """Fill in what each node costs for one value, its height, and the types it may allow."""
@@ -51,7 +54,9 @@ def weigh_part(part: Node, whole: Node) -> None:
 
 def _own_cost(node: Node) -> int:
     cost = 1 + len(node.asserts) + len(node.asserts.get("required", ()))
-    cost += sum(map(_comparing, node.asserts.get("enum", ()))) + _comparing(node.asserts.get("const"))
+    cost += sum(map(_comparing, node.asserts.get("enum", ())))
+    if "const" in node.asserts:
+        cost += _comparing(node.asserts["const"])
     cost += sum(len(names) for names in node.asserts.get("dependentRequired", {}).values())
     return cost + 4 * len(node.named.get("patternProperties", ()))
 
@@ -60,10 +65,12 @@ def _comparing(option: Any) -> int:
     """The engine finds a string in a list at once, and compares all else one by one."""
     if type(option) is str:
         return 0
+    if type(option) is float:
+        return _FLOAT
     if type(option) not in (dict, list):
-        return 2
+        return 4
     inner = measure(option)
-    return 4 + 4 * (inner.units if inner is not None else 0)
+    return 4 * (inner.units if inner is not None else 1)
 
 
 def _own_types(node: Node) -> JsonType:
