@@ -9,7 +9,7 @@ from tooldialect.dialects import ModelResponse, PFormatDialect, ToolOutcome, Xml
 
 from .control import Control, EachBatchTheSame, parsed
 
-TAG = r"(?:tool_result|tool_call)"
+TAG = f"(?:{'|'.join(XmlDialect.protocol_tags)})"
 
 
 def only(pattern, flags=re.ASCII | re.IGNORECASE):
@@ -98,7 +98,7 @@ CONTROLS = [
     Control("lets a body end in an open tag", "E1", envelope(only(rf"<(?=[|/\s]*{TAG}[\s>/|])")), envelope(BREAKS_ALL)),
     Control("neutralises closing tags only", "E1", envelope(only(rf"<(?=[|\s]*/[|/\s]*{TAG}(?:[\s>/|]|\Z))")), envelope(BREAKS_ALL)),
     Control("neutralises tags without spacing only", "E1", envelope(only(rf"<(?=/?{TAG}(?:[\s>/|]|\Z))")), envelope(BREAKS_ALL), "E4"),
-    Control("forgets the call tag", "E1", envelope(only(r"<(?=[|/\s]*tool_result(?:[\s>/|]|\Z))")), envelope(BREAKS_ALL), "E4"),
+    Control("forgets the call tag", "E1", envelope(only(r"<(?=[|/\s]*(?:tool_result|think)(?:[\s>/|]|\Z))")), envelope(BREAKS_ALL), "E4"),
     Control("escapes whole bodies", "E2", envelope(lambda v: html.escape(v, quote=False)), envelope(BREAKS_ALL), "E5"),
     Control("strips bodies", "E2", envelope(lambda v: BREAKS_ALL(v.rstrip(" "))), envelope(BREAKS_ALL)),
     Control("translates line ends of bodies", "E2", envelope(lambda v: BREAKS_ALL(v.replace("\r\n", "\n"))), envelope(lambda v: BREAKS_ALL(v.replace("\n", "\n")))),
