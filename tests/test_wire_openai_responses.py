@@ -247,7 +247,7 @@ def test_a_turn_that_was_replayed_as_a_message_gets_its_reasoning_back():
     ]
 
 
-def test_calls_that_wait_for_another_kind_of_answer_are_not_sent_back():
+def test_calls_that_wait_for_another_kind_of_answer_are_not_sent_back_nor_what_led_to_them():
     waiting = {
         "type": "computer_call",
         "id": "cu_1",
@@ -255,7 +255,8 @@ def test_calls_that_wait_for_another_kind_of_answer_are_not_sent_back():
         "status": "completed",
         "pending_safety_checks": [],
     }
-    assert turn(answered(entry_of(reply(THOUGHT, waiting, said("a"))))) == [THOUGHT, sent_text("a")]
+    assert turn(answered(entry_of(reply(THOUGHT, waiting, said("a"))))) == [sent_text("a")]
+    assert turn(answered(entry_of(reply(waiting, THOUGHT, said("a"))))) == [THOUGHT, sent_text("a")]
 
 
 def test_a_turn_that_was_edited_keeps_what_led_to_its_calls_and_not_its_old_text():
@@ -379,9 +380,11 @@ def test_each_item_goes_back_once_and_reasoning_before_the_item_it_came_before(o
     assert "".join(i["content"] for i in sent if "role" in i) == "".join(
         i["content"][0]["text"] for i in output if i["type"] == "message" and i["content"][0]["text"].strip()
     )
-    going = [i for i in output if i["type"] != "local_shell_call" and i not in (said(""), said(" \n"))]
+    going = [i for i in output if i not in (said(""), said(" \n"))]
     for item, after in pairwise(going):
-        if item["type"] == "reasoning" and after["type"] != "reasoning":
+        if item["type"] == "reasoning" and after["type"] == "local_shell_call":
+            assert item not in sent
+        elif item["type"] == "reasoning" and after["type"] != "reasoning":
             followed = sent[sent.index(item) + 1]
             text = after["content"][0]["text"] if after["type"] == "message" else None
             assert (followed.get("content"), followed.get("type", "message")) == (text, after["type"])

@@ -96,3 +96,67 @@ def test_of_two_tools_with_one_name_a_bad_one_does_not_take_the_good_one_down():
     request = OpenAIChatWire().encode(ASKED, tools)
     assert [sent["function"]["description"] for sent in request["tools"]] == ["b"]
     assert [(issue.name, issue.sent) for issue in OpenAIChatWire().tool_issues(tools)] == [("x", False)]
+
+
+TARGET = {"type": "object", "properties": {"a": STRING}, "required": ["a"]}
+CONDITIONS = {
+    "if": {"properties": {"mode": {"const": "x"}, "asked": {"const": 1}}},
+    "then": {"properties": {"extra": STRING, "mode": {"const": "x"}}, "required": ["extra"]},
+    "else": {"properties": {"other": STRING}},
+    "dependentSchemas": {"mode": {"properties": {"depends": STRING}}},
+}
+
+
+@pytest.mark.parametrize("keyword", ["allOf", "anyOf", "oneOf"])
+def test_properties_of_conditions_are_offered_and_limit_nothing_else(keyword):
+    sent = sent_schema(OpenAIChatWire(), {"type": "object", "properties": {"mode": STRING}, keyword: [CONDITIONS]})
+    assert sent["properties"] == {"mode": STRING, "asked": {}, "extra": STRING, "other": STRING, "depends": STRING}
+    assert "required" not in sent
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "#Foo", "$defs": {"X": {"$anchor": "Foo", **TARGET}}},
+        {"$id": "https://e/x.json", "$ref": "https://e/x.json#/$defs/X", "$defs": {"X": TARGET}},
+        {"$id": "https://e/x.json", "$ref": "x.json#/$defs/X", "$defs": {"X": TARGET}},
+        {"$id": "https://e/x.json", "$ref": "y.json", "$defs": {"X": {"$id": "y.json", **TARGET}}},
+        {"$dynamicRef": "#m", "$defs": {"X": {"$dynamicAnchor": "m", **TARGET}}},
+        {"$ref": "#old", "definitions": {"X": {"$id": "#old", **TARGET}}},
+    ],
+)
+def test_a_root_by_a_named_reference_has_the_properties_it_refers_to(schema):
+    sent = sent_schema(OpenAIChatWire(), schema)
+    assert sent["properties"] == {"a": STRING}
+    assert sent["required"] == ["a"]
+    assert OpenAIChatWire().tool_issues([tool(schema)]) == []
+
+
+@pytest.mark.parametrize(
+    "schema",
+    [
+        {"$ref": "https://elsewhere/x.json"},
+        {"$id": "https://e/x.json", "$ref": "https://e/x.json#nowhere", "additionalProperties": False},
+        {"$id": "https://e/x.json", "allOf": [{"$ref": "http://[/"}], "unevaluatedProperties": False},
+        {
+            "$ref": "#A",
+            "$defs": {"X": {"$anchor": "A", **TARGET}, "Y": {"$anchor": "A"}},
+            "additionalProperties": False,
+        },
+        {"$ref": "#A", "x-unknown": {"$anchor": "A", "properties": 5}, "additionalProperties": False},
+        {"$dynamicRef": "#nowhere", "additionalProperties": False},
+    ],
+)
+def test_a_root_that_cannot_be_found_is_left_open_and_reported(schema):
+    wire = OpenAIChatWire()
+    sent = sent_schema(wire, schema)
+    assert jsonschema.Draft202012Validator({"type": sent["type"], "properties": sent["properties"]}).is_valid({"a": 1})
+    assert not {"additionalProperties", "unevaluatedProperties"} & set(sent)
+    assert [(issue.name, issue.sent) for issue in wire.tool_issues([tool(schema)])] == [("t", True)]
+
+
+def test_a_name_in_a_branch_of_the_root_is_still_there():
+    schema = {"allOf": [{"$anchor": "A", "properties": {"a": STRING}}], "properties": {"b": {"$ref": "#A"}}}
+    sent = sent_schema(OpenAIChatWire(), schema)
+    assert jsonschema.Draft202012Validator(sent).is_valid({"b": {"a": "x"}})
+    assert not jsonschema.Draft202012Validator(sent).is_valid({"b": {"a": 1}})

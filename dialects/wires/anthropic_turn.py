@@ -8,6 +8,7 @@ from .arguments import argument_object
 from .fixed_texts import is_blank
 from .kept_parts import PartSpelling
 from .layout import Cycle
+from .reply import CLIENT_ONLY
 from .tool_names import wire_name
 
 NAMESPACE = "anthropic"
@@ -67,10 +68,22 @@ def assistant_blocks(cycle: Cycle) -> list[Block]:
 
 def _acceptable(blocks: list[Block]) -> list[Block]:
     """Without blank texts and unsigned thinking; thinking at the end, or alone, leads to nothing and goes."""
-    sent = [block for block in blocks if not _refused(block)]
+    sent = [_sendable(block) for block in blocks if not _refused(block)]
     while sent and sent[-1]["type"] in _THINKING:
         sent.pop()
     return sent
+
+
+def _sendable(block: Block) -> Block:
+    """The block without what only replies have: a citation's `file_id` is in no request's type."""
+    block = {key: value for key, value in block.items() if key not in CLIENT_ONLY}
+    citations = block.get("citations")
+    if isinstance(citations, list):
+        block["citations"] = [
+            {key: value for key, value in cited.items() if key != "file_id"} if isinstance(cited, dict) else cited
+            for cited in citations
+        ]
+    return block
 
 
 def _refused(block: Block) -> bool:

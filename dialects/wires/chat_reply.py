@@ -8,16 +8,16 @@ from ..errors import WireError
 from ..transcript import ModelResponse, ToolCall
 from .arguments import reported_arguments
 from .ids import reported_id
-from .reply import field, fields, items, json_or_none, refuse_error, text_parts
+from .reply import CLIENT_ONLY, field, fields, items, json_or_none, refuse_error, text_parts
 from .tool_names import reported_name
 
-_KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extra_content"})
+_KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extra_content", *CLIENT_ONLY})
 
 
 def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> ModelResponse:
     """The first choice of a reply. `names`: wire name to tool name, for respelled ones.
 
-    Keys of a call that no type knows (and `reasoning_details` and `extra_content` of the
+    Keys of a call that no type knows, beside its id (and `reasoning_details` and `extra_content` of the
     message) are kept in the metadata under `namespace`, to be sent back. Raises WireError for what is no reply.
     """
     choice = _first_choice(response)
@@ -29,7 +29,7 @@ def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> Mod
     for position, call in enumerate(items(field(message, "tool_calls"), "message.tool_calls")):
         calls.append(_call(call, names, taken))
         if kept := json_or_none({key: value for key, value in fields(call).items() if key not in _KNOWN_CALL_KEYS}):
-            unknown[str(position)] = kept
+            unknown[str(position)] = {**kept, "id": calls[-1].id}
     kept = {"calls": unknown} if unknown else {}
     for key in ("reasoning_details", "extra_content"):
         if value := json_or_none(field(message, key)):

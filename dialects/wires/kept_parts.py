@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 from ..transcript import AssistantTurn
-from .reply import json_or_none
+from .reply import copied, json_or_none
 
 Part: TypeAlias = dict[str, Any]
 
@@ -45,12 +45,12 @@ class PartSpelling:
         return {self.namespace: {"content": kept}} if kept else None
 
     def kept_of(self, turn: AssistantTurn) -> list[Part]:
-        """What the metadata of a turn holds. A transcript that others can write may hold anything."""
+        """A copy of what the metadata of a turn holds. A transcript that others can write may hold anything."""
         mine = (turn.metadata or {}).get(self.namespace)
         content = mine.get("content") if isinstance(mine, dict) else None
         if not isinstance(content, list):
             return []
-        return [part for part in content if isinstance(part, dict) and self.is_part(part)]
+        return [copied(part) for part in content if isinstance(part, dict) and self.is_part(part)]
 
     def agrees(self, kept: list[Part], turn: AssistantTurn, names: list[str]) -> bool:
         """Whether nobody edited the turn since (`names`: its calls' wire names): a text that was

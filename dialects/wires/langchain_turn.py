@@ -14,7 +14,7 @@ from .arguments import argument_object, reported_arguments
 from .fixed_texts import is_blank
 from .ids import reported_id
 from .layout import Cycle
-from .reply import field, items, json_or_none, text_parts
+from .reply import copied, field, items, json_or_none, text_parts
 from .tool_names import wire_name
 
 NAMESPACE = "langchain"
@@ -124,7 +124,7 @@ def _content(cycle: Cycle, blocks: Any) -> str | list[Any]:
 def _kept(turn: AssistantTurn) -> Message:
     """What this wire read. A transcript that others can write may hold anything."""
     kept = (turn.metadata or {}).get(NAMESPACE)
-    return kept if isinstance(kept, dict) else {}
+    return copied(kept) if isinstance(kept, dict) else {}
 
 
 def _is_sound(block: Any) -> bool:

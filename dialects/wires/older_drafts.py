@@ -13,12 +13,15 @@ from ..schema_refs import subschemas
 
 
 def modernise(schema: dict[str, Any]) -> None:
-    """Respell tuples (`items` as a list, before 2020-12) and boolean exclusive bounds (draft 4) in place.
+    """Respell in place tuples (`items` as a list, before 2020-12), anchors (`$id` as one, before
+    2019-09) and boolean exclusive bounds (draft 4).
 
     `$schema` goes: it would give the new words their old meaning.
     """
     for part in list(subschemas(schema)):
         part.pop("$schema", None)
+        if isinstance(own := part.get("$id"), str) and own.startswith("#"):
+            part["$anchor"] = part.pop("$id")[1:]
         if isinstance(part.get("items"), list):
             part["prefixItems"] = part.pop("items")
             if "additionalItems" in part:

@@ -6,6 +6,7 @@ id are refused (reports in public issue threads, 2026).
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
@@ -18,12 +19,14 @@ from .chat_reply import read_chat_reply
 from .fixed_texts import is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
+from .reply import copied
 from .tool_names import original_names, wire_name
 from .tool_specs import tools_to_send
 
 Reasoning: TypeAlias = Literal["omit", "echo", "always"]
 
 _LONGEST_ID = 40
+_BESIDE = ("reasoning_details", "extra_content")
 
 
 class OpenAIChatWire(Wire):
@@ -91,15 +94,16 @@ class OpenAIChatWire(Wire):
             message["extra_content"] = kept["extra_content"]
         if turn.tool_calls:
             unknown = kept.get("calls", {})
+            keys = [unknown[call.id].popleft() if unknown.get(call.id) else {} for call in turn.tool_calls]
             message["tool_calls"] = [
                 {
-                    **unknown.get(str(position), {}),
+                    **own,
                     "id": wire_id,
                     "type": "function",
                     "function": {"name": wire_name(call.name), "arguments": argument_text(call.arguments)},
-                    **({} if call.extra_content is None else {"extra_content": call.extra_content}),
+                    **({} if call.extra_content is None else {"extra_content": copied(call.extra_content)}),
                 }
-                for position, (wire_id, call) in enumerate(zip(cycle.ids, turn.tool_calls, strict=True))
+                for own, wire_id, call in zip(keys, cycle.ids, turn.tool_calls, strict=True)
             ]
         yield message
         for wire_id, result in cycle.answers:
@@ -120,8 +124,12 @@ def _kept(turn: AssistantTurn) -> dict[str, Any]:
     if not isinstance(kept, dict):
         return {}
     calls = kept.get("calls")
-    by_call = calls if isinstance(calls, dict) else {}
-    return {**kept, "calls": {place: keys for place, keys in by_call.items() if isinstance(keys, dict)}}
+    by_id: dict[str, deque[dict[str, Any]]] = {}
+    for keys in calls.values() if isinstance(calls, dict) else ():
+        # By id, since a host may have taken calls out of the turn.
+        if isinstance(keys, dict) and isinstance(keys.get("id"), str):
+            by_id.setdefault(keys["id"], deque()).append(copied(keys))
+    return {**{key: copied(kept[key]) for key in _BESIDE if key in kept}, "calls": by_id}
 
 
 def _said(role: str, text: str, attachments: Sequence[Attachment]) -> Iterator[dict[str, Any]]:

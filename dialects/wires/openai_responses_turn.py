@@ -14,7 +14,7 @@ from ..transcript import AssistantTurn, ToolCall
 from .arguments import argument_text
 from .fixed_texts import is_blank
 from .layout import Cycle
-from .reply import field, items, json_or_none
+from .reply import CLIENT_ONLY, copied, field, items, json_or_none
 from .tool_names import wire_name
 
 NAMESPACE = "openai-responses"
@@ -33,7 +33,9 @@ _COMPLETE = (
     "web_search_call",
 )
 _OUTPUT_ONLY = ("created_by",)
-_IN_THE_TURN = ("id", "status", "arguments", "input", "async", "async_")
+_IN_THE_TURN = ("id", "status", "arguments", "input", "async", "async_", *CLIENT_ONLY)
+# Fields that the input types want even where they are null.
+_WANTED = {"code_interpreter_call": ("code", "outputs"), "image_generation_call": ("result",)}
 
 
 def item_text(message: Item) -> str:
@@ -50,6 +52,7 @@ def kept_items(output: list[Item], calls: Sequence[ToolCall]) -> list[Item]:
     `calls`: those of the turn, in order."""
     made = iter(calls)
     kept: list[Item] = []
+    whole: Item | None
     for item in output:
         kind = item["type"]
         if kind == "message":
@@ -69,7 +72,16 @@ def kept_items(output: list[Item], calls: Sequence[ToolCall]) -> list[Item]:
             )
             if whole:
                 kept.append(whole)
+            elif kind != "reasoning":
+                _drop_what_led_here(kept)
+        else:
+            _drop_what_led_here(kept)
     return [] if _told_by_the_turn(kept) else kept
+
+
+def _drop_what_led_here(kept: list[Item]) -> None:
+    while kept and kept[-1]["type"] == "reasoning":
+        kept.pop()
 
 
 def _told_by_the_turn(kept: list[Item]) -> bool:
@@ -109,7 +121,8 @@ def assistant_items(cycle: Cycle) -> list[Item]:
             if same := made.get((str(item.get("call_id")), str(item.get("name")))):
                 sent = same.popleft()
                 leads[sent["call_id"]] = pending
-                sent.update({key: value for key, value in item.items() if key not in {*sent, *_IN_THE_TURN}})
+                left_out = {*sent, *_IN_THE_TURN, *(("caller",) if _has_a_lost_caller(item) else ())}
+                sent.update({key: value for key, value in item.items() if key not in left_out})
             pending = []
         elif kind == "message":
             if text_stands and not is_blank(item["text"]):
@@ -120,9 +133,15 @@ def assistant_items(cycle: Cycle) -> list[Item]:
         elif kind == "reasoning":
             pending.append(item)
         elif kind in _COMPLETE:
-            spoken += [*pending, item]
+            spoken += [*pending, {**dict.fromkeys(_WANTED.get(kind, ())), **item}]
             pending = []
     return spoken + [part for call in calls for part in (*leads.get(call["call_id"], ()), call)]
+
+
+def _has_a_lost_caller(call: Item) -> bool:
+    # A program's item is not kept, and a call may not name one that is not there.
+    caller = call.get("caller")
+    return isinstance(caller, dict) and "caller_id" in caller
 
 
 def _message(text: str | None, phase: Any = None) -> Iterator[Item]:
@@ -137,7 +156,7 @@ def _kept(turn: AssistantTurn) -> list[Item]:
     kept = mine.get("items") if isinstance(mine, dict) else None
     if not isinstance(kept, list):
         return []
-    return [item for item in kept if isinstance(item, dict) and _is_sound(item)]
+    return [copied(item) for item in kept if isinstance(item, dict) and _is_sound(item)]
 
 
 def _is_sound(item: Item) -> bool:

@@ -1,6 +1,6 @@
-"""Patterns of a schema for a reader that compiles them with Python's `re`.
+r"""Patterns of a schema for a reader that compiles them with Python's `re`.
 
-JSON Schema means ECMA-262. What only that knows (`\\p{L}`, `(?<name>…)`) is refused there, and
+JSON Schema means ECMA-262. What only that knows (`\p{L}`, `(?<name>…)`) is refused there, and
 what only Python knows (`(?i)x`, `[a-z]++`) is taken.
 """
 

@@ -40,7 +40,7 @@ def drop_bad_references(schema: dict[str, Any], fault: Callable[[Any], str | Non
     pending = list(subschemas(schema))
     is_one_document = not any(key in part for part in pending for key in _BASES)
     room = _MOST_JUDGED * len(canonical_json(schema))
-    judged: dict[int, str | None] = dict.fromkeys(_places(schema))
+    judged: dict[int, str | None] = dict.fromkeys(judged_places(schema))
     seen: set[int] = set()
     details = []
     while pending:
@@ -58,7 +58,7 @@ def drop_bad_references(schema: dict[str, Any], fault: Callable[[Any], str | Non
                 room -= len(canonical_json(target))
                 judged[id(target)] = "overlaps too many others" if room < 0 else _no_schema(fault(target))
                 if judged[id(target)] is None:
-                    judged.update(dict.fromkeys(_places(target)))
+                    judged.update(dict.fromkeys(judged_places(target)))
                     pending.extend(subschemas(target))
             wrong = judged[id(target)]
         if wrong is not None:
@@ -71,7 +71,7 @@ def _no_schema(fault: str | None) -> str | None:
     return None if fault is None else f"is no JSON Schema: {fault}"
 
 
-def _places(schema: Any) -> Iterator[int]:
+def judged_places(schema: Any) -> Iterator[int]:
     """Where in a schema the meta-schema has judged each value to be one, by `id`."""
     pending = [schema]
     while pending:

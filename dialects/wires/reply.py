@@ -16,6 +16,9 @@ from pydantic import BaseModel
 from ..errors import WireError
 from ..text import MAX_PART_DEPTH, clean_json
 
+# `__api_exclude__` of the parsed types of `anthropic` and `openai`; a dump to dicts forgets it.
+CLIENT_ONLY = frozenset({"parsed_output", "parsed_arguments"})
+
 
 def field(source: Any, name: str, default: Any = None) -> Any:
     """A field of a dict or an object; `default` where it is missing."""
@@ -25,12 +28,15 @@ def field(source: Any, name: str, default: Any = None) -> Any:
 
 
 def fields(source: Any) -> dict[str, Any]:
-    """All fields that were set, one level deep, also those the SDK's types do not know."""
+    """All fields that were set, one level deep, also those the SDK's types do not know; but not
+    what an SDK's parse helper added for its caller, which the provider would refuse."""
     if isinstance(source, Mapping):
-        return dict(source)
+        return {key: value for key, value in source.items() if key not in CLIENT_ONLY}
     if isinstance(source, BaseModel):
+        hidden = {*CLIENT_ONLY, *(getattr(source, "__api_exclude__", None) or ())}
         known = {name: getattr(source, name) for name in source.model_fields_set if hasattr(source, name)}
-        return {**known, **(source.model_extra or {})}
+        found = {**known, **(source.model_extra or {})}
+        return {name: value for name, value in found.items() if name not in hidden}
     if dataclasses.is_dataclass(source) and not isinstance(source, type):
         return {item.name: getattr(source, item.name) for item in dataclasses.fields(source)}
     return dict(getattr(source, "__dict__", {}))
@@ -56,6 +62,13 @@ def json_or_none(value: Any) -> Any:
         return clean_json(plain(value), max_depth=MAX_PART_DEPTH)
     except (ValueError, RecursionError):
         return None
+
+
+def copied(value: Any) -> Any:
+    """A copy of JSON data: what a host writes into a request must not reach the history."""
+    if isinstance(value, dict):
+        return {key: copied(item) for key, item in value.items()}
+    return [copied(item) for item in value] if isinstance(value, (list, tuple)) else value
 
 
 def items(value: Any, what: str) -> list[Any]:

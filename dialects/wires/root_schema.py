@@ -8,27 +8,39 @@ every property; a gate goes on checking the schema as it was published.
 from __future__ import annotations
 
 from collections.abc import Iterator
+from enum import IntEnum
 from functools import reduce
 from operator import and_
 from typing import Any, TypeAlias
 
-from ..schema_refs import resolve, subschemas
+from ..schema_refs import subschemas
 from ..text import canonical_json
+from .named_places import ANCHORS, REFERENCES, Places
 
 Schema: TypeAlias = dict[str, Any]
 
 _COMBINED = ("allOf", "anyOf", "oneOf")
-_REFUSED_AT_ROOT = (*_COMBINED, "enum", "const", "not", "$ref", "$dynamicRef")
+_REFUSED_AT_ROOT = (*_COMBINED, "enum", "const", "not", *REFERENCES)
 _NAMED = ("properties", "patternProperties")
 _MOST_NEEDS = 1 << 26
 
 
-def object_root(schema: Schema) -> Schema:
-    """The schema with `type: object` and `properties` at its root and nothing there that is refused.
+class _Role(IntEnum):
+    """How a part speaks of the object, the most binding first."""
+
+    ALWAYS = 0
+    CHOICE = 1
+    CONDITION_MET = 2
+    CONDITION = 3
+
+
+def object_root(schema: Schema) -> tuple[Schema, list[str]]:
+    """The schema, and what is wrong with it, sorted. The schema has `type: object` and `properties` at its root and nothing there that is refused.
 
     A property that several branches describe accepts what any of them does (for `allOf`, what
-    all do). Required is what every branch requires. Raises ValueError where the root cannot
-    be an object.
+    all do); one that only conditions speak of accepts what any of them grants. Required is
+    what every branch requires. Where a reference leads to what is not here, other properties
+    are left open. Raises ValueError where the root cannot be an object.
     """
     kinds = schema.get("type", "object")
     if kinds != "object" and not (isinstance(kinds, list) and "object" in kinds):
@@ -36,26 +48,31 @@ def object_root(schema: Schema) -> Schema:
     root = {key: value for key, value in schema.items() if key not in _REFUSED_AT_ROOT}
     root["type"] = "object"
     root.setdefault("properties", {})
-    if any(key in schema for key in (*_COMBINED, "$ref")):
-        _draw_up(schema, root)
-    return root
+    if not any(key in schema for key in (*_COMBINED, *REFERENCES)):
+        return root, []
+    places = Places(schema)
+    _draw_up(schema, places, root)
+    if places.missing:
+        root.pop("additionalProperties", None)
+        root.pop("unevaluatedProperties", None)
+    return root, [f"its schema refers to {reference!r}, which is not in it" for reference in sorted(places.missing)]
 
 
-def _draw_up(schema: Schema, root: Schema) -> None:
-    reached = _reached(schema)
+def _draw_up(schema: Schema, places: Places, root: Schema) -> None:
+    reached = _reached(schema, places)
     for keyword in _NAMED:
-        named: dict[str, list[tuple[bool, Any]]] = {}
-        for part, always in reached:
+        named: dict[str, list[tuple[_Role, Any]]] = {}
+        for part, role in reached:
             for name, subschema in part.get(keyword, {}).items():
-                named.setdefault(name, []).append((always, subschema))
+                named.setdefault(name, []).append((role, subschema))
         if named:
             root[keyword] = {name: _merged(found) for name, found in named.items()}
     root.pop("required", None)
-    if required := _required(schema, reached):
+    if required := _required(schema, places, reached):
         root["required"] = sorted(required)
     moved = {key: schema[key] for key in _REFUSED_AT_ROOT if key in schema}
     aimed = [part for part in subschemas(root) if _aims_at(part.get("$ref"), moved)]
-    if aimed:
+    if aimed or any(key in part for part in subschemas(moved) for key in ANCHORS):
         definitions = dict(root.get("$defs", {}))
         name = "root"
         while name in definitions:
@@ -70,27 +87,29 @@ def _aims_at(reference: Any, keys: Schema) -> bool:
     return isinstance(reference, str) and reference.startswith("#/") and reference[2:].split("/", 1)[0] in keys
 
 
-def _reached(schema: Schema) -> list[tuple[Schema, bool]]:
-    """The schema and the branches it leads to, each once a role: whether it always applies, or is a choice.
+def _reached(schema: Schema, places: Places) -> list[tuple[Schema, _Role]]:
+    """The schema and the branches it leads to, each once a role.
 
     Once, since references may double with every level; without recursion, since they may be any number deep.
     """
-    reached: list[tuple[Schema, bool]] = []
-    known: set[tuple[int, bool]] = set()
-    pending: list[tuple[Any, bool]] = [(schema, True)]
+    reached: list[tuple[Schema, _Role]] = []
+    known: set[tuple[int, _Role]] = set()
+    pending: list[tuple[Any, _Role]] = [(schema, _Role.ALWAYS)]
     while pending:
-        part, always = pending.pop()
-        if not isinstance(part, dict) or (id(part), always) in known:
+        part, role = pending.pop()
+        if not isinstance(part, dict) or (id(part), role) in known:
             continue
-        known.add((id(part), always))
-        reached.append((part, always))
-        inner = [(branch, always) for branch in _always(schema, part)]
-        inner += [(branch, False) for choices in _choices(part) for branch in choices]
+        known.add((id(part), role))
+        reached.append((part, role))
+        inner = [(branch, role) for branch in _always(places, part)]
+        inner += [(branch, max(role, _Role.CHOICE)) for choices in _choices(part) for branch in choices]
+        inner += [(branch, max(role, _Role.CONDITION_MET)) for branch in _conditional(part)]
+        inner += [(part[key], _Role.CONDITION) for key in ("if",) if key in part]
         pending.extend(reversed(inner))
     return reached
 
 
-def _required(schema: Schema, reached: list[tuple[Schema, bool]]) -> set[str]:
+def _required(schema: Schema, places: Places, reached: list[tuple[Schema, _Role]]) -> set[str]:
     """The names that every reading of the schema requires; a circle of references adds none.
 
     Which names each part requires can be its number of parts times that of names: past
@@ -102,12 +121,12 @@ def _required(schema: Schema, reached: list[tuple[Schema, bool]]) -> set[str]:
         for name in part.get("required", ()):
             bits.setdefault(name, 1 << len(bits))
     if len(parts) * len(bits) > _MOST_NEEDS:
-        return {name for part, always in reached if always for name in part.get("required", ())}
-    needs = _needs(schema, bits)
+        return {name for part, role in reached if role is _Role.ALWAYS for name in part.get("required", ())}
+    needs = _needs(schema, places, bits)
     return {name for name, bit in bits.items() if needs & bit}
 
 
-def _needs(schema: Schema, bits: dict[str, int]) -> int:
+def _needs(schema: Schema, places: Places, bits: dict[str, int]) -> int:
     """The required names as a set of bits: sets of strings take a thousand times as much."""
     needs: dict[int, int] = {}
     pending: list[tuple[Any, bool]] = [(schema, False)]
@@ -118,13 +137,13 @@ def _needs(schema: Schema, bits: dict[str, int]) -> int:
         if not inner_known:
             needs[id(part)] = 0
             pending.append((part, True))
-            pending.extend((branch, False) for branch in _always(schema, part))
+            pending.extend((branch, False) for branch in _always(places, part))
             pending.extend((branch, False) for choices in _choices(part) for branch in choices)
             continue
         names = 0
         for name in part.get("required", ()):
             names |= bits[name]
-        for branch in _always(schema, part):
+        for branch in _always(places, part):
             names |= needs.get(id(branch), 0)
         for choices in _choices(part):
             names |= reduce(and_, (needs.get(id(branch), 0) for branch in choices))
@@ -132,10 +151,8 @@ def _needs(schema: Schema, bits: dict[str, int]) -> int:
     return needs[id(schema)]
 
 
-def _always(schema: Schema, part: Schema) -> list[Any]:
-    reference = part.get("$ref")
-    referred = [resolve(schema, reference)] if isinstance(reference, str) else []
-    return [*part.get("allOf", ()), *referred]
+def _always(places: Places, part: Schema) -> list[Any]:
+    return [*part.get("allOf", ()), *places.referred(part)]
 
 
 def _choices(part: Schema) -> Iterator[list[Any]]:
@@ -144,9 +161,18 @@ def _choices(part: Schema) -> Iterator[list[Any]]:
             yield choices
 
 
-def _merged(found: list[tuple[bool, Any]]) -> Any:
-    always = _distinct([schema for every, schema in found if every])
-    choices = _distinct([schema for every, schema in found if not every])
+def _conditional(part: Schema) -> list[Any]:
+    """What applies where a condition is met, or not met."""
+    named = [*part.get("dependentSchemas", {}).values(), *part.get("dependencies", {}).values()]
+    return [*(part[key] for key in ("then", "else") if key in part), *named]
+
+
+def _merged(found: list[tuple[_Role, Any]]) -> Any:
+    always = _distinct([schema for role, schema in found if role is _Role.ALWAYS])
+    choices = _distinct([schema for role, schema in found if role is _Role.CHOICE])
+    if not always and not choices:
+        # What a condition asks for is no limit, and what it grants none where more is known.
+        choices = _distinct([schema for role, schema in found if role is _Role.CONDITION_MET]) or [{}]
     if choices:
         always.append(choices[0] if len(choices) == 1 else {"anyOf": choices})
     return always[0] if len(always) == 1 else {"allOf": always}

@@ -112,12 +112,13 @@ def _prepare_schema(canonical: str, respell: Respell | None) -> tuple[str | None
         return None, (f"its schema is no JSON Schema: {fault}",)
     details = drop_bad_references(schema, judge)
     try:
-        root = object_root(schema)
+        root, missing = object_root(schema)
+        details += missing
         if respell is not None:
             details += respell(root)
     except ValueError as error:
         return None, (str(error),)
-    return canonical_json(root), tuple(details)
+    return canonical_json(root), tuple(dict.fromkeys(details))
 
 
 def _fault(schema: Any) -> str | None:
