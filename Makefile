@@ -115,7 +115,9 @@ programs := $(wildcard demo benchmarks)
 # Tests hand over wrong values on purpose and look where they know what is there.
 loosely := --cache-dir .mypy_cache/tests --allow-untyped-defs --allow-incomplete-defs --allow-untyped-calls \
 	--allow-any-generics --allow-untyped-decorators --allow-subclassing-any --no-warn-return-any \
-	--no-warn-unused-ignores $(addprefix --disable-error-code ,arg-type assignment dict-item index list-item operator union-attr var-annotated)
+	--no-warn-unused-ignores $(addprefix --disable-error-code ,arg-type assignment attr-defined call-arg \
+	comparison-overlap dict-item func-returns-value import-untyped index list-item misc operator redundant-expr \
+	union-attr var-annotated)
 lint: lint-rules lint-format lint-types lint-tests ## ruff and mypy (strict for the packages)
 
 lint-rules: .venv/test/.deps
