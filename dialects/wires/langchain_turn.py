@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from ..transcript import AssistantTurn, ToolCall
 from .arguments import argument_object, reported_arguments
 from .fixed_texts import is_blank
-from .ids import reported_id
+from .ids import given_ids, reported_id
 from .layout import Cycle
 from .reply import copied, field, items, json_or_none, text_parts
 from .tool_names import wire_name
@@ -30,10 +30,10 @@ _ORIGIN = ("model_provider", "output_version")
 
 def reported_calls(message: Any, names: dict[str, str]) -> tuple[ToolCall, ...]:
     """The calls, then those whose arguments LangChain could not read, as their raw text."""
-    taken: set[str] = set()
     valid = items(field(message, "tool_calls"), "tool_calls")
-    invalid = items(field(message, "invalid_tool_calls"), "invalid_tool_calls")
-    return tuple(_call(call, names, taken) for call in [*valid, *invalid])
+    calls = [*valid, *items(field(message, "invalid_tool_calls"), "invalid_tool_calls")]
+    taken = given_ids(field(call, "id") for call in calls)
+    return tuple(_call(call, names, taken) for call in calls)
 
 
 def _call(call: Any, names: dict[str, str], taken: set[str]) -> ToolCall:
@@ -128,7 +128,9 @@ def _kept(turn: AssistantTurn) -> Message:
 
 
 def _is_sound(block: Any) -> bool:
-    return isinstance(block, str) or (isinstance(block, dict) and isinstance(block.get("type"), str))
+    return isinstance(block, str) or (
+        isinstance(block, dict) and isinstance(block.get("type"), str) and block["type"] != "tool_result"
+    )
 
 
 def _is_text(block: Any) -> bool:
