@@ -250,6 +250,20 @@ def test_gemini_gets_no_signature_that_is_no_base64(signature, sent):
 
 INTERLEAVED = [
     (
+        LangChainWire(),
+        {
+            "type": "ai",
+            "content": [
+                THOUGHT,
+                {"type": "tool_use", "id": "a", "name": "foo.bar", "input": {}},
+                {**THOUGHT, "signature": "s2"},
+            ],
+            "tool_calls": [{"id": "a", "name": "foo.bar", "args": {}}],
+        },
+        lambda message: [block.get("name") == message["tool_calls"][0]["name"] for block in message["content"]],
+        [False, True, False],
+    ),
+    (
         AnthropicWire(),
         {
             "content": [

@@ -103,14 +103,15 @@ def _content(cycle: Cycle, blocks: Any) -> str | list[Any]:
     blocks = [block for block in blocks if _is_sound(block)]
     kept: list[Any] = [block for block in blocks if not _is_blank_text(block)]
     made = [(call.id, wire_name(call.name)) for call in turn.tool_calls]
-    named = [
-        (block.get("call_id", block.get("id")), block.get("name"))
-        for block in kept
-        if isinstance(block, dict) and block.get("type") in _CALL_BLOCKS
-    ]
+    blocks_of_calls = [block for block in kept if isinstance(block, dict) and block.get("type") in _CALL_BLOCKS]
+    named = [(block.get("call_id", block.get("id")), block.get("name")) for block in blocks_of_calls]
     as_called = [id_ for id_, _ in made] == list(cycle.ids)
-    calls_stand = as_called and (named == made or not named)
-    if not calls_stand:
+    # A name that no tool has may be one that the provider would refuse.
+    calls_stand = as_called and (named in (made, [(call.id, call.name) for call in turn.tool_calls]) or not named)
+    if calls_stand:
+        for block, (_, name) in zip(blocks_of_calls, made, strict=False):
+            block["name"] = name
+    else:
         kept = [block for block in kept if not (isinstance(block, dict) and block.get("type") in _CALL_BLOCKS)]
     if "".join(text_parts(blocks)) != (turn.text or ""):
         kept = [block for block in kept if not _is_text(block)]
