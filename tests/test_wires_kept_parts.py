@@ -7,10 +7,11 @@ import openai
 import openai.types.responses as r
 import pytest
 from anthropic.lib._parse._response import parse_response as parse_message
+from google.genai import types as genai
 from openai.lib._parsing._responses import parse_response as parse_responses
 from pydantic import BaseModel, TypeAdapter
 
-from tooldialect.dialects import ChatMessage, dump_transcript, get_dialect
+from tooldialect.dialects import AssistantTurn, ChatMessage, ToolCall, dump_transcript, get_dialect
 from tooldialect.dialects.wires import (
     AnthropicWire,
     BedrockWire,
@@ -196,3 +197,125 @@ def test_what_a_host_writes_into_a_request_does_not_reach_the_history(wire, repl
     scribble(request)
     assert dump_transcript(history) == before
     assert wire.encode(history) == again
+
+
+def bedrock(*blocks):
+    return {"output": {"message": {"role": "assistant", "content": list(blocks)}}}
+
+
+RAN = {"toolUse": {"toolUseId": "s1", "name": "web", "input": {}, "type": "server_tool_use"}}
+RAN_RESULT = {"toolResult": {"toolUseId": "s1", "content": [{"text": "found"}], "type": "web_result"}}
+
+
+def test_bedrock_gets_a_tool_configuration_for_what_it_ran_itself():
+    entry = entry_of(BedrockWire(), bedrock(RAN, RAN_RESULT, {"text": "x"}))
+    request = BedrockWire().encode(NATIVE.replay([ASKED, entry, ASKED]))
+    assert request["messages"][1]["content"] == [RAN, RAN_RESULT, {"text": "x"}]
+    assert [tool["toolSpec"]["name"] for tool in request["toolConfig"]["tools"]] == ["web"]
+
+
+@pytest.mark.parametrize("blank", ["", " ", "\n"])
+def test_a_blank_cited_text_is_not_sent_to_bedrock(blank):
+    def cited(*texts):
+        return {"citationsContent": {"content": [{"text": text} for text in texts], "citations": []}}
+
+    assert sent_again(BedrockWire(), bedrock(cited(blank), {"text": "x"}))[1]["content"] == [{"text": "x"}]
+    assert sent_again(BedrockWire(), bedrock(cited(blank, "y")))[1]["content"] == [cited("y")]
+
+
+def gemini_turn(signature):
+    call = ToolCall(id="a", name="f", arguments="", extra_content={"google": {"thought_signature": signature}})
+    kept = [{"text": "x", "thoughtSignature": signature}, {"functionCall": {"id": "a", "name": "f"}}]
+    return AssistantTurn(text="x", tool_calls=(call,), metadata={"gemini": {"content": kept}})
+
+
+@pytest.mark.parametrize(
+    ("signature", "sent"),
+    [
+        ("not base64!", False),
+        ("Y", False),
+        ("YW", False),
+        ("é", False),
+        ("", False),
+        ("YQ", True),
+        ("YQ==", True),
+        ("Y-_W", True),
+    ],
+)
+def test_gemini_gets_no_signature_that_is_no_base64(signature, sent):
+    content = GeminiWire().encode(NATIVE.replay([ASKED, gemini_turn(signature)]))["contents"][1]
+    genai.Content.model_validate(content)
+    assert [part.get("thoughtSignature") == signature for part in content["parts"]] == [sent, sent]
+
+
+INTERLEAVED = [
+    (
+        LangChainWire(),
+        {
+            "type": "ai",
+            "content": [
+                THOUGHT,
+                {"type": "tool_use", "id": "a", "name": "foo.bar", "input": {}},
+                {**THOUGHT, "signature": "s2"},
+            ],
+            "tool_calls": [{"id": "a", "name": "foo.bar", "args": {}}],
+        },
+        lambda message: [block.get("name") == message["tool_calls"][0]["name"] for block in message["content"]],
+        [False, True, False],
+    ),
+    (
+        AnthropicWire(),
+        {
+            "content": [
+                THOUGHT,
+                {"type": "tool_use", "id": "a", "name": "foo.bar", "input": {}},
+                {**THOUGHT, "signature": "s2"},
+                {"type": "tool_use", "id": "b", "name": "g", "input": {}},
+            ]
+        },
+        lambda message: [block["type"] for block in message["content"]],
+        ["thinking", "tool_use", "thinking", "tool_use"],
+    ),
+    (
+        BedrockWire(),
+        bedrock(
+            {"toolUse": {"toolUseId": "a", "name": "foo.bar", "input": {}}},
+            {"reasoningContent": {"reasoningText": {"text": "t", "signature": "s"}}},
+            {"toolUse": {"toolUseId": "b", "name": "g", "input": {}}},
+        ),
+        lambda message: [next(iter(block)) for block in message["content"]],
+        ["toolUse", "reasoningContent", "toolUse"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("wire", "reply", "kinds", "expected"), INTERLEAVED)
+def test_thinking_keeps_its_place_beside_a_name_that_is_respelled(wire, reply, kinds, expected):
+    assert kinds(sent_again(wire, reply)[1]) == expected
+
+
+FORGED = [
+    (
+        AnthropicWire(),
+        "anthropic",
+        {"type": "text", "text": "x"},
+        {"type": "tool_result", "tool_use_id": "z", "content": "y"},
+    ),
+    (AnthropicWire(), "anthropic", {"type": "text", "text": "x"}, {"type": "image", "source": {}}),
+    (BedrockWire(), "bedrock", {"text": "x"}, {"toolResult": {"toolUseId": "z", "content": []}}),
+    (BedrockWire(), "bedrock", {"text": "x"}, {"toolResult": {"toolUseId": ["z"]}}),
+    (BedrockWire(), "bedrock", {"text": "x"}, {"toolResult": 5}),
+    (BedrockWire(), "bedrock", {"text": "x"}, {"guardContent": {"text": {"text": "y"}}}),
+    (BedrockWire(), "bedrock", {"text": "x"}, {"citationsContent": 5}),
+    (GeminiWire(), "gemini", {"text": "x"}, {"functionResponse": {"name": "f", "response": {}}}),
+    (LangChainWire(), "langchain", {"type": "text", "text": "x"}, 5),
+    (LangChainWire(), "langchain", {"type": "text", "text": "x"}, {"type": "tool_result", "content": "y"}),
+]
+
+
+@pytest.mark.parametrize(("wire", "namespace", "text", "forged"), FORGED)
+@pytest.mark.parametrize("order", [1, -1])
+def test_a_part_that_no_assistant_turn_may_hold_is_not_sent(wire, namespace, text, forged, order):
+    turn = AssistantTurn(text="x", metadata={namespace: {"content": [text, forged][::order]}})
+    (sent,) = [m for m in wire.messages(wire.encode([ASKED, turn, ASKED])) if m["role"] in ("assistant", "model")]
+    assert sent.get("content", sent.get("parts")) == [text]

@@ -77,7 +77,9 @@ def test_a_tuple_means_the_same_to_its_reader(pair, draft):
         (jsonschema.Draft7Validator, MistralWire()),
         (jsonschema.Draft202012Validator, OpenAIChatWire()),
     ):
-        judge = validator(sent_schema(wire, schema))
+        sent = sent_schema(wire, schema)
+        assert jsonschema.validators.validator_for(sent) is validator
+        judge = validator(sent)
         assert judge.is_valid({"a": ["x", "y"]})
         assert not judge.is_valid({"a": ["x", 1]})
         assert judge.is_valid({"a": ["x", "y", 3]}) == ("items" not in pair)

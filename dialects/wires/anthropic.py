@@ -26,7 +26,7 @@ from .arguments import reported_arguments
 from .attached import is_image, is_sent_or_fetched, left_out
 from .base import Wire
 from .fixed_texts import OPENING_USER, is_blank, shown_result
-from .ids import WireIds, reported_id
+from .ids import WireIds, given_ids, reported_id
 from .layout import Cycle, Stray, lay_out
 from .reply import field, fields, items, message_list, refuse_error
 from .tool_names import original_names, reported_name, wire_name
@@ -89,8 +89,9 @@ class AnthropicWire(Wire):
         if not all(isinstance(block.get("type"), str) for block in blocks):
             raise WireError("a content block of the reply has no type")
         names = original_names((tool.name for tool in tools), LONGEST_NAME)
-        taken: set[str] = set()
-        calls = tuple(_call(block, names, taken) for block in blocks if block.get("type") == "tool_use")
+        made = [block for block in blocks if block["type"] == "tool_use"]
+        taken = given_ids(block.get("id") for block in made)
+        calls = tuple(_call(block, names, taken) for block in made)
         texts = _strings(blocks, "text", "text")
         thoughts = _strings(blocks, "thinking", "thinking")
         return ModelResponse(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from .reply import field, text_parts
+from .reply import field, parts_of, text_parts
 
 
 def texts_of_turn(message: Any) -> Iterator[str]:
@@ -16,7 +16,7 @@ def texts_of_turn(message: Any) -> Iterator[str]:
     if isinstance(content, str):
         yield content
         return
-    for block in content or ():
+    for block in parts_of(content):
         if field(block, "type") == "tool_result":
             yield from text_parts(field(block, "content"))
         else:

@@ -8,11 +8,13 @@ from .arguments import argument_object
 from .fixed_texts import is_blank
 from .kept_parts import PartSpelling
 from .layout import Cycle
-from .reply import CLIENT_ONLY
+from .reply import CLIENT_ONLY, text_or_empty
 from .tool_names import wire_name
 
 NAMESPACE = "anthropic"
 LONGEST_NAME = 128
+# What no assistant turn may hold.
+_OF_USERS = ("tool_result", "image", "document", "search_result")
 _THINKING = ("thinking", "redacted_thinking")
 _PLAIN_KEYS = {"text": {"type", "text"}, "tool_use": {"type", "id", "name", "input"}}
 
@@ -28,7 +30,7 @@ def _called(block: Block) -> tuple[str | None, str] | None:
     if block.get("type") != "tool_use":
         return None
     id_ = block.get("id")
-    return (id_ if isinstance(id_, str) and id_ else None), str(block.get("name"))
+    return (id_ if isinstance(id_, str) and id_ else None), text_or_empty(block.get("name"))
 
 
 SPELLING = PartSpelling(
@@ -37,7 +39,8 @@ SPELLING = PartSpelling(
     said=_said,
     called=_called,
     without_arguments=lambda block: {key: value for key, value in block.items() if key != "input"},
-    is_part=lambda block: isinstance(block.get("type"), str),
+    is_part=lambda block: isinstance(block.get("type"), str) and block["type"] not in _OF_USERS,
+    respell=lambda name: wire_name(name, LONGEST_NAME),
 )
 
 

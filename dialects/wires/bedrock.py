@@ -15,12 +15,12 @@ from ..transcript import Attachment, ModelResponse, ToolCall, ToolResult, ToolSp
 from .arguments import reported_arguments
 from .attached import is_image, left_out
 from .base import Wire
-from .bedrock_turn import NAMESPACE, SPELLING, Block, assistant_blocks, call_of, said
+from .bedrock_turn import NAMESPACE, SPELLING, Block, assistant_blocks, call_of, said, server_tools
 from .blobs import Base64Text
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
-from .ids import WireIds, reported_id
+from .ids import WireIds, given_ids, reported_id
 from .layout import Cycle, Stray, lay_out
-from .reply import field, fields, items, message_list, parts_of, text_parts
+from .reply import field, fields, is_record, items, message_list, parts_of, text_or_empty, text_parts
 from .tool_names import original_names, wire_name
 from .tool_specs import PreparedTool, tools_to_send
 from .turns import Turns
@@ -57,7 +57,8 @@ class BedrockWire(Wire):
     def encode(self, entries: Iterable[TranscriptEntry], tools: Sequence[ToolSpec] = ()) -> dict[str, Any]:
         """`messages`, with `system` and `toolConfig` where there are some. A result's content is a
         text block of exactly its text. Without tools, a history of calls still gets a
-        `toolConfig`, of the called names alone: Converse refuses it otherwise.
+        `toolConfig`, of the called names alone (also those it
+        called itself): Converse refuses it otherwise.
 
         Bytes are base64 text that boto3 sends rightly too, if it is not copied to a plain `str`.
         """
@@ -66,9 +67,11 @@ class BedrockWire(Wire):
         called: set[str] = set()
         for item in lay_out(entries, WireIds(lambda id_: _ID.fullmatch(id_) is not None, request_wide=True)):
             if isinstance(item, Cycle):
-                turns.add("assistant", assistant_blocks(item))
+                blocks = assistant_blocks(item)
+                turns.add("assistant", blocks)
                 turns.add("user", self._results(item.answers))
                 called.update(call.name for call in item.turn.tool_calls)
+                called.update(server_tools(blocks).values())
             elif isinstance(item, Stray):
                 turns.add("user", self._results([(item.id, item.result)]))
                 called.add(item.result.name or "")
@@ -95,14 +98,17 @@ class BedrockWire(Wire):
             if isinstance(error := field(response, "message"), str):
                 raise WireError(f"the reply is an error of the provider: {error}")
             raise WireError(f"the reply ({type(response).__name__}) has no output.message: is it of Converse?")
+        if not is_record(message):
+            raise WireError(f"output.message of the reply is {type(message).__name__}, not an object")
         blocks = [fields(block) for block in items(field(message, "content"), "output.message.content")]
         names = original_names(tool.name for tool in tools)
-        taken: set[str] = set()
+        uses = [use for block in blocks if (use := call_of(block)) is not None]
+        taken = given_ids(use.get("toolUseId") for use in uses)
         texts = [text for block in blocks if (text := said(block)) is not None]
         thoughts = [text for block in blocks if (text := _thought(block)) is not None]
         return ModelResponse(
             text="".join(texts) if texts else None,
-            tool_calls=tuple(_call(use, names, taken) for block in blocks if (use := call_of(block)) is not None),
+            tool_calls=tuple(_call(use, names, taken) for use in uses),
             reasoning_content="\n\n".join(thoughts) if thoughts else None,
             truncated=field(response, "stopReason") in _TRUNCATED,
             metadata=SPELLING.kept(blocks),
@@ -198,8 +204,7 @@ def _thought(block: Block) -> str | None:
 
 
 def _call(use: Mapping[str, Any], names: dict[str, str], taken: set[str]) -> ToolCall:
-    name = use.get("name")
-    name = name if isinstance(name, str) else ""
+    name = text_or_empty(use.get("name"))
     return ToolCall(
         id=reported_id(use.get("toolUseId"), taken),
         name=names.get(name, name),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
 from .arguments import argument_object
@@ -9,10 +10,13 @@ from .blobs import base64_text
 from .fixed_texts import is_blank
 from .kept_parts import PartSpelling
 from .layout import Cycle
+from .reply import text_or_empty
 from .tool_names import wire_name
 
 NAMESPACE = "bedrock"
 SERVER_TOOL = "server_tool_use"
+# What no assistant turn may hold. A result may, of a tool that the provider itself ran.
+_OF_USERS = {"guardContent", "document", "searchResult"}
 
 Block = dict[str, Any]
 
@@ -35,12 +39,18 @@ def call_of(block: Block) -> dict[str, Any] | None:
     return use if isinstance(use, dict) and use.get("type") != SERVER_TOOL else None
 
 
+def server_tools(blocks: Iterable[Block]) -> dict[str, str]:
+    """The names of the tools that the provider ran itself, by the id of their use."""
+    uses = [use for block in blocks if isinstance(use := block.get("toolUse"), dict) and use.get("type") == SERVER_TOOL]
+    return {text_or_empty(use.get("toolUseId")): text_or_empty(use.get("name")) for use in uses}
+
+
 def _called(block: Block) -> tuple[str | None, str] | None:
     use = call_of(block)
     if use is None:
         return None
     id_ = use.get("toolUseId")
-    return (id_ if isinstance(id_, str) and id_ else None), str(use.get("name"))
+    return (id_ if isinstance(id_, str) and id_ else None), text_or_empty(use.get("name"))
 
 
 def _is_told(block: Block) -> bool:
@@ -60,7 +70,8 @@ SPELLING = PartSpelling(
     said=said,
     called=_called,
     without_arguments=_without_arguments,
-    is_part=lambda block: len(block) == 1,
+    is_part=lambda block: len(block) == 1 and not set(block) & _OF_USERS,
+    respell=wire_name,
 )
 
 
@@ -86,15 +97,33 @@ def assistant_blocks(cycle: Cycle) -> list[Block]:
 
 def _acceptable(blocks: list[Block]) -> list[Block]:
     """Without blank texts and unsigned reasoning; reasoning at the end, or alone, leads to nothing and goes."""
-    sent = [shown for block in blocks if (shown := _sendable(block)) is not None]
+    ran: set[str] = set()
+    sent: list[Block] = []
+    for block in blocks:
+        ran.update(server_tools([block]))
+        result = block.get("toolResult")
+        is_known = "toolResult" not in block or (
+            isinstance(result, dict) and text_or_empty(result.get("toolUseId")) in ran
+        )
+        if is_known and (shown := _sendable(block)) is not None:
+            sent.append(shown)
     while sent and "reasoningContent" in sent[-1]:
         sent.pop()
     return sent
 
 
+def _cited(cited: Any) -> Block | None:
+    content = cited.get("content") if isinstance(cited, dict) else None
+    parts = content if isinstance(content, list) else []
+    said_in = [part for part in parts if isinstance(part, dict) and not is_blank(text_or_empty(part.get("text")))]
+    return {"citationsContent": {**cited, "content": said_in}} if said_in else None
+
+
 def _sendable(block: Block) -> Block | None:
     if "text" in block:
         return None if not isinstance(block["text"], str) or is_blank(block["text"]) else block
+    if "citationsContent" in block:
+        return _cited(block["citationsContent"])
     if "reasoningContent" not in block:
         # What boto3 makes of a block newer than itself says nothing, and is refused.
         return None if "SDK_UNKNOWN_MEMBER" in block else block

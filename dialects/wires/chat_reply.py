@@ -7,8 +7,8 @@ from typing import Any
 from ..errors import WireError
 from ..transcript import ModelResponse, ToolCall
 from .arguments import reported_arguments
-from .ids import reported_id
-from .reply import CLIENT_ONLY, field, fields, items, json_or_none, refuse_error, text_parts
+from .ids import given_ids, reported_id
+from .reply import CLIENT_ONLY, field, fields, is_record, items, json_or_none, refuse_error, text_parts
 from .tool_names import reported_name
 
 _KNOWN_CALL_KEYS = frozenset({"id", "type", "function", "custom", "index", "extra_content", *CLIENT_ONLY})
@@ -24,9 +24,12 @@ def read_chat_reply(response: Any, names: dict[str, str], namespace: str) -> Mod
     message = field(choice, "message")
     if message is None:
         raise WireError("the reply's first choice has no message; was it a chunk of a stream?")
+    if not is_record(message):
+        raise WireError(f"the message of the reply's first choice is {type(message).__name__}, not an object")
+    reported = items(field(message, "tool_calls"), "message.tool_calls")
     calls, unknown = [], {}
-    taken: set[str] = set()
-    for position, call in enumerate(items(field(message, "tool_calls"), "message.tool_calls")):
+    taken = given_ids(field(call, "id") for call in reported)
+    for position, call in enumerate(reported):
         calls.append(_call(call, names, taken))
         if kept := json_or_none({key: value for key, value in fields(call).items() if key not in _KNOWN_CALL_KEYS}):
             unknown[str(position)] = {**kept, "id": calls[-1].id}

@@ -16,9 +16,9 @@ from .attached import left_out
 from .base import Wire
 from .fixed_texts import OPENING_USER, is_blank, shown_result
 from .gemini_turn import LONGEST_NAME, NAME, NAMESPACE, SPELLING, Part, as_part, model_parts, said
-from .ids import WireIds, reported_id
+from .ids import WireIds, given_ids, reported_id
 from .layout import Cycle, Stray, lay_out
-from .reply import field, items, message_list, parts_of, refuse_error, text_parts
+from .reply import field, items, message_list, parts_of, refuse_error, text_or_empty, text_parts
 from .tool_names import original_names, wire_name
 from .tool_specs import tools_to_send
 
@@ -93,7 +93,7 @@ class GeminiWire(Wire):
         reported = items(_either(field(candidate, "content"), "parts"), "content.parts")
         parts = [as_part(part) for part in reported]
         names = original_names((tool.name for tool in tools), LONGEST_NAME, NAME)
-        taken: set[str] = set()
+        taken = given_ids(field(_either(source, "function_call"), "id") for source in reported)
         calls = tuple(
             _call(source, part, names, taken)
             for source, part in zip(reported, parts, strict=True)
@@ -118,10 +118,15 @@ class GeminiWire(Wire):
         return conversation
 
     def host_texts(self, messages: Any) -> Iterator[str]:
-        for content in message_list(messages, "contents"):
+        given = field(messages, "contents", messages)
+        if isinstance(given, str):
+            yield given
+            return
+        for content in message_list(given, "contents"):
             if isinstance(content, str):
                 yield content
-            elif field(content, "role") in _HOST_ROLES:
+            # The service takes a content without a role for the user's.
+            elif (field(content, "role") or "user") in _HOST_ROLES:
                 for part in parts_of(field(content, "parts")):
                     if response := _either(part, "function_response"):
                         answer = field(response, "response")
@@ -228,8 +233,7 @@ def _first_candidate(response: Any) -> Any:
 def _call(source: Any, part: Part, names: dict[str, str], taken: set[str]) -> ToolCall:
     # Arguments from the reply itself: a dump would spell NaN as null.
     call = _either(source, "function_call")
-    name = field(call, "name")
-    name = name if isinstance(name, str) else ""
+    name = text_or_empty(field(call, "name"))
     signature = part.get("thoughtSignature")
     return ToolCall(
         id=reported_id(field(call, "id"), taken),

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import binascii
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, TypeGuard
 
 from pydantic import BaseModel
 
@@ -13,7 +14,7 @@ from .arguments import argument_object
 from .fixed_texts import is_blank
 from .kept_parts import PartSpelling
 from .layout import Cycle
-from .reply import fields, plain
+from .reply import fields, plain, text_or_empty
 from .tool_names import wire_name
 
 NAMESPACE = "gemini"
@@ -22,6 +23,7 @@ LONGEST_NAME = 64
 NAME = re.compile(r"[a-zA-Z_][a-zA-Z0-9_.:-]*")
 # "Thought Signatures": for a call that this model did not make.
 SKIP_VALIDATION = "skip_thought_signature_validator"
+_STANDARD = str.maketrans("-_", "+/")
 _UNDERSCORED = re.compile(r"_([a-z])")
 
 Part = dict[str, Any]
@@ -69,7 +71,20 @@ def signature_of(extra_content: Mapping[str, Any] | None) -> str | None:
     """The signature of a call where Google's OpenAI-shaped endpoint has it too: `google.thought_signature`."""
     google = (extra_content or {}).get("google")
     signature = google.get("thought_signature") if isinstance(google, Mapping) else None
-    return signature if isinstance(signature, str) and signature else None
+    return signature if _is_base64(signature) else None
+
+
+def _is_base64(text: Any) -> TypeGuard[str]:
+    """Whether it is base64 of either alphabet, as a field of bytes must be."""
+    if not isinstance(text, str) or not text.isascii():
+        return False
+    digits = text.rstrip("=").translate(_STANDARD)
+    try:
+        decoded = binascii.a2b_base64(digits + "=" * (-len(digits) % 4), strict_mode=True)
+    except ValueError:
+        return False
+    # Left-over bits must be zero.
+    return bool(digits) and binascii.b2a_base64(decoded, newline=False).decode().rstrip("=") == digits
 
 
 def _called(part: Part) -> tuple[str | None, str] | None:
@@ -77,7 +92,7 @@ def _called(part: Part) -> tuple[str | None, str] | None:
     if call is None:
         return None
     id_ = call.get("id")
-    return (id_ if isinstance(id_, str) and id_ else None), str(call.get("name"))
+    return (id_ if isinstance(id_, str) and id_ else None), text_or_empty(call.get("name"))
 
 
 def _is_told(part: Part) -> bool:
@@ -99,7 +114,10 @@ SPELLING = PartSpelling(
     called=_called,
     without_arguments=_without_arguments,
     # A part is one thing: of two, the one that is refused would take the other with it.
-    is_part=lambda part: bool(part) and not ("text" in part and call_of(part) is not None),
+    is_part=lambda part: (
+        bool(part) and "functionResponse" not in part and not ("text" in part and call_of(part) is not None)
+    ),
+    respell=lambda name: wire_name(name, LONGEST_NAME, NAME),
 )
 
 
@@ -130,8 +148,14 @@ def _call_part(call: ToolCall, name: str, wire_id: str, *, is_first: bool) -> Pa
 def _acceptable(parts: list[Part]) -> list[Part]:
     """Without blank texts and parts that only sign, which Vertex refuses (a signature that is
     not on a call is not checked); a turn of thoughts alone leads to nothing and goes."""
-    sent = [part for part in parts if _says_something(part)]
+    sent = [_signed_rightly(part) for part in parts if _says_something(part)]
     return sent if any(part.get("thought") is not True or call_of(part) is not None for part in sent) else []
+
+
+def _signed_rightly(part: Part) -> Part:
+    if _is_base64(part.get("thoughtSignature", SKIP_VALIDATION)):
+        return part
+    return {key: value for key, value in part.items() if key != "thoughtSignature"}
 
 
 def _says_something(part: Part) -> bool:

@@ -6,7 +6,7 @@ growing history keeps its bytes and the provider's prompt cache.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 
@@ -66,10 +66,14 @@ class WireIds:
         return id_
 
 
+def given_ids(reported: Iterable[Any]) -> set[str]:
+    """The ids that the calls of a reply have, so that none is invented that a later call has."""
+    return {id_ for id_ in reported if isinstance(id_, str) and id_}
+
+
 def reported_id(reported: Any, taken: set[str]) -> str:
     """The id as reported; where a server gave none, one that no call of this reply (`taken`) has."""
     if isinstance(reported, str) and reported:
-        taken.add(reported)
         return reported
     number = len(taken)
     while (made := f"call_{number}") in taken:

@@ -24,6 +24,7 @@ class PartSpelling:
     `is_told`: text and calls say all there is in the part. `said`: its text, None for what is
     no text of the answer. `called`: id (None where the provider gave none) and wire name of
     the call in it. `without_arguments`: the same call. `is_part`: whether it could be one.
+    `respell`: the wire name of a tool's name.
     """
 
     namespace: str
@@ -32,6 +33,7 @@ class PartSpelling:
     called: Callable[[Part], tuple[str | None, str] | None]
     without_arguments: Callable[[Part], Part]
     is_part: Callable[[Part], bool]
+    respell: Callable[[str], str]
 
     def kept(self, parts: Iterable[Part]) -> dict[str, Any] | None:
         """The metadata for a reply of these parts; None where text and calls say it all."""
@@ -63,5 +65,9 @@ class PartSpelling:
         return (
             text == (turn.text or "")
             and len(made) == len(calls)
-            and all(name == its and id_ in (None, own) for (id_, name), (own, its) in zip(made, calls, strict=True))
+            and all(
+                # A name that no tool has may be one that the provider would refuse.
+                its in (name, self.respell(name)) and id_ in (None, own)
+                for (id_, name), (own, its) in zip(made, calls, strict=True)
+            )
         )

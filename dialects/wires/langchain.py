@@ -24,6 +24,7 @@ from .tool_specs import tools_to_send
 
 _ROLES = {"system": "system", "user": "user", "tool": "user"}
 _HOST = ("user", "human", "HumanMessageChunk", "tool", "ToolMessageChunk", "function", "FunctionMessageChunk")
+_NO_ANSWER = (*_HOST, "system", "SystemMessageChunk", "developer")
 _LIMITS = ("length", "max_tokens", "MAX_TOKENS", "model_context_window_exceeded", "max_output_tokens")
 
 
@@ -52,6 +53,8 @@ class LangChainWire(Wire):
         """An AI message, as object or dict. Its content blocks and extra data are kept in the
         metadata where they hold more than text and calls. Raises WireError for what is none."""
         message = _opened(response)
+        if (kind := field(message, "role", field(message, "type"))) in _NO_ANSWER:
+            raise WireError(f"the reply is a message of {kind}, not an AI message")
         content = field(message, "content")
         if not isinstance(content, (str, list)):
             raise WireError(f"the reply ({type(response).__name__}) has no content: is it an AI message?")
@@ -156,7 +159,9 @@ _CLASSES = {"HumanMessage": "human", "ToolMessage": "tool", "FunctionMessage": "
 
 
 def _stop(message: Any) -> Any:
-    told = field(message, "response_metadata") or {}
+    told = field(message, "response_metadata")
+    if not isinstance(told, Mapping):
+        return None
     return next(
         (told[key] for key in ("finish_reason", "stop_reason", "stopReason", "done_reason") if key in told), None
     )

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias
 from ..transcript import AssistantTurn, ToolCall
 from .arguments import argument_object, reported_arguments
 from .fixed_texts import is_blank
-from .ids import reported_id
+from .ids import given_ids, reported_id
 from .layout import Cycle
 from .reply import copied, field, items, json_or_none, text_parts
 from .tool_names import wire_name
@@ -30,10 +30,10 @@ _ORIGIN = ("model_provider", "output_version")
 
 def reported_calls(message: Any, names: dict[str, str]) -> tuple[ToolCall, ...]:
     """The calls, then those whose arguments LangChain could not read, as their raw text."""
-    taken: set[str] = set()
     valid = items(field(message, "tool_calls"), "tool_calls")
-    invalid = items(field(message, "invalid_tool_calls"), "invalid_tool_calls")
-    return tuple(_call(call, names, taken) for call in [*valid, *invalid])
+    calls = [*valid, *items(field(message, "invalid_tool_calls"), "invalid_tool_calls")]
+    taken = given_ids(field(call, "id") for call in calls)
+    return tuple(_call(call, names, taken) for call in calls)
 
 
 def _call(call: Any, names: dict[str, str], taken: set[str]) -> ToolCall:
@@ -103,14 +103,15 @@ def _content(cycle: Cycle, blocks: Any) -> str | list[Any]:
     blocks = [block for block in blocks if _is_sound(block)]
     kept: list[Any] = [block for block in blocks if not _is_blank_text(block)]
     made = [(call.id, wire_name(call.name)) for call in turn.tool_calls]
-    named = [
-        (block.get("call_id", block.get("id")), block.get("name"))
-        for block in kept
-        if isinstance(block, dict) and block.get("type") in _CALL_BLOCKS
-    ]
+    blocks_of_calls = [block for block in kept if isinstance(block, dict) and block.get("type") in _CALL_BLOCKS]
+    named = [(block.get("call_id", block.get("id")), block.get("name")) for block in blocks_of_calls]
     as_called = [id_ for id_, _ in made] == list(cycle.ids)
-    calls_stand = as_called and (named == made or not named)
-    if not calls_stand:
+    # A name that no tool has may be one that the provider would refuse.
+    calls_stand = as_called and (named in (made, [(call.id, call.name) for call in turn.tool_calls]) or not named)
+    if calls_stand:
+        for block, (_, name) in zip(blocks_of_calls, made, strict=False):
+            block["name"] = name
+    else:
         kept = [block for block in kept if not (isinstance(block, dict) and block.get("type") in _CALL_BLOCKS)]
     if "".join(text_parts(blocks)) != (turn.text or ""):
         kept = [block for block in kept if not _is_text(block)]
@@ -128,7 +129,9 @@ def _kept(turn: AssistantTurn) -> Message:
 
 
 def _is_sound(block: Any) -> bool:
-    return isinstance(block, str) or (isinstance(block, dict) and isinstance(block.get("type"), str))
+    return isinstance(block, str) or (
+        isinstance(block, dict) and isinstance(block.get("type"), str) and block["type"] != "tool_result"
+    )
 
 
 def _is_text(block: Any) -> bool:

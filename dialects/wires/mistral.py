@@ -24,7 +24,7 @@ from .chat_reply import read_chat_reply
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
-from .older_drafts import as_draft_7
+from .older_drafts import DRAFT_7, as_draft_7
 from .python_patterns import drop_foreign_patterns
 from .tool_names import original_names, wire_name
 from .tool_specs import PreparedTool, ToolIssue, prepare_tools, tools_to_send
@@ -32,7 +32,7 @@ from .tool_specs import PreparedTool, ToolIssue, prepare_tools, tools_to_send
 _ID = re.compile(r"[a-zA-Z0-9]{9}")
 _DIGITS = string.digits + string.ascii_lowercase
 # Patterns are judged apart.
-_DRAFT_7 = jsonschema_rs.Draft7Validator({"$ref": "http://json-schema.org/draft-07/schema#"}, validate_formats=False)
+_DRAFT_7 = jsonschema_rs.Draft7Validator({"$ref": DRAFT_7}, validate_formats=False)
 
 Message = dict[str, Any]
 

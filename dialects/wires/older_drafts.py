@@ -11,6 +11,8 @@ from typing import Any
 
 from ..schema_refs import subschemas
 
+DRAFT_7 = "http://json-schema.org/draft-07/schema#"
+
 
 def modernise(schema: dict[str, Any]) -> None:
     """Respell in place tuples (`items` as a list, before 2020-12), anchors (`$id` as one, before
@@ -39,7 +41,7 @@ def as_draft_7(schema: dict[str, Any]) -> None:
     `prefixItems` speaks of every item, and `items: false` of an empty list."""
     tuples = [part for part in subschemas(schema) if isinstance(part.get("prefixItems"), list)]
     if tuples:
-        schema.pop("$schema", None)
+        schema["$schema"] = DRAFT_7
     for part in tuples:
         part.pop("additionalItems", None)
         if "items" in part:

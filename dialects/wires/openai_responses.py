@@ -16,16 +16,17 @@ from .arguments import reported_arguments
 from .attached import as_url, is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
 from .fixed_texts import is_blank, shown_result
-from .ids import WireIds, reported_id
+from .ids import WireIds, given_ids, reported_id
 from .layout import Stray, lay_out
 from .openai_responses_turn import NAMESPACE, Item, assistant_items, item_text, kept_items
-from .reply import field, fields, items, json_or_none, message_list, refuse_error, text_parts
+from .reply import field, fields, items, json_or_none, message_list, refuse_error, text_or_empty, text_parts
 from .tool_names import original_names, wire_name
 from .tool_specs import tools_to_send
 
 _LONGEST_ID = 64
 _ROLES = {"system": "system", "user": "user", "tool": "user"}
 _UNFINISHED = ("queued", "in_progress")
+_FAILED = ("failed", "cancelled")
 _CALLS = ("function_call", "custom_tool_call")
 _INPUT_TEXT = ("input_text", "text")
 
@@ -68,12 +69,15 @@ class OpenAIResponsesWire(Wire):
             raise WireError(f"the reply ({type(response).__name__}) has no output: is it a response?")
         if (status := field(response, "status")) in _UNFINISHED:
             raise WireError(f"the response is {status}: wait until it is completed")
+        if status in _FAILED and not field(response, "output"):
+            raise WireError(f"the response is {status} and says nothing")
         output = [fields(item) for item in items(field(response, "output"), "output")]
         if not all(isinstance(item.get("type"), str) for item in output):
             raise WireError("an item of the reply has no type")
         names = original_names(tool.name for tool in tools)
-        taken: set[str] = set()
-        calls = tuple(_call(item, names, taken) for item in output if item["type"] in _CALLS)
+        made = [item for item in output if item["type"] in _CALLS]
+        taken = given_ids(item.get("call_id") for item in made)
+        calls = tuple(_call(item, names, taken) for item in made)
         texts = [item_text(item) for item in output if item["type"] == "message"]
         thoughts = [text for item in output if item["type"] == "reasoning" for text in _thoughts(item)]
         kept = kept_items(output, calls)
@@ -97,7 +101,7 @@ class OpenAIResponsesWire(Wire):
         for item in message_list(given):
             if field(item, "role") == "user":
                 yield from text_parts(field(item, "content"), _INPUT_TEXT)
-            elif str(field(item, "type")).endswith("_call_output"):
+            elif text_or_empty(field(item, "type")).endswith("_call_output"):
                 yield from text_parts(field(item, "output"), _INPUT_TEXT)
 
     def tool_name(self, name: str) -> str:
@@ -172,8 +176,7 @@ def _thoughts(item: Item) -> list[str]:
 
 
 def _call(item: Item, names: dict[str, str], taken: set[str]) -> ToolCall:
-    name = item.get("name")
-    name = name if isinstance(name, str) else ""
+    name = text_or_empty(item.get("name"))
     extra = json_or_none(item.get("extra_content"))
     return ToolCall(
         id=reported_id(item.get("call_id"), taken),

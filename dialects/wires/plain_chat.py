@@ -22,7 +22,7 @@ from .chat_reply import read_chat_reply
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
-from .reply import field
+from .reply import field, items
 from .tool_specs import tools_to_send
 
 _JOIN = "\n\n"
@@ -52,8 +52,8 @@ class PlainChatWire(Wire):
     def encode(self, entries: Iterable[TranscriptEntry], tools: Sequence[ToolSpec] = ()) -> dict[str, Any]:
         """`messages`, and `tools` (as the template's argument of that name takes them) where there are some."""
         ids = WireIds(lambda id_: bool(id_.strip()), request_wide=False)
-        items = lay_out(entries, ids)
-        messages = _alternating(_flat(items)) if self._strict else list(_structured(items))
+        laid_out = lay_out(entries, ids)
+        messages = _alternating(_flat(laid_out)) if self._strict else list(_structured(laid_out))
         request: dict[str, Any] = {"messages": messages}
         if prepared := tools_to_send(tools):
             request["tools"] = function_tools(prepared)
@@ -63,7 +63,7 @@ class PlainChatWire(Wire):
         """The generated text itself, a chat completion or a text completion. Raises WireError for others."""
         if isinstance(response, str):
             return ModelResponse(text=response)
-        choice = next(iter(field(response, "choices") or ()), None)
+        choice = next(iter(items(field(response, "choices"), "choices")), None)
         text = field(choice, "text")
         if field(choice, "message") is None and isinstance(text, str):
             return ModelResponse(text=text, truncated=field(choice, "finish_reason") == "length")

@@ -86,7 +86,25 @@ def items(value: Any, what: str) -> list[Any]:
 def refuse_error(response: Any) -> None:
     """Raises WireError, with the provider's words, where the reply is an error in place of an answer."""
     if error := field(response, "error"):
-        raise WireError(f"the reply is an error of the provider: {field(error, 'message', error)}")
+        raise WireError(f"the reply is an error of the provider: {_words(field(error, 'message', error))}")
+
+
+def _words(value: Any) -> str:
+    try:
+        return str(value)
+    except (ValueError, RecursionError):
+        # An integer of more digits than Python writes, or a circle.
+        return type(value).__name__
+
+
+def text_or_empty(value: Any) -> str:
+    """A name or an id of a reply; empty where it is no text."""
+    return value if isinstance(value, str) else ""
+
+
+def is_record(value: Any) -> bool:
+    """Whether the value can have fields: a dict or an SDK's object, no text, number or list."""
+    return value is not None and not isinstance(value, (str, bytes, int, float, list, tuple))
 
 
 def text_parts(content: Any, kinds: Container[str] = ("text",)) -> Iterator[str]:
