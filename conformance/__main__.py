@@ -6,8 +6,10 @@ Exit status: 0 all clauses hold, 1 some clause fails, 2 the run itself could not
 from __future__ import annotations
 
 import json
+import os
 import shlex
 import sys
+import threading
 from pathlib import Path
 from typing import Annotated
 
@@ -24,8 +26,8 @@ from .chapters import clauses
 from .process import ProcessTarget
 from .report import as_document, as_junit, every_table, explain
 from .run import ExpectationError, Result, run, select
-from .target import Target, TargetError, load_target
-from .trial import PROFILES, ProgramFault
+from .target import ProgramFault, Refused, Target, TargetError, load_target
+from .trial import PROFILES
 
 _STYLES = {"pass": "green", "fail": "bold red", "skip": "dim", "expected_failure": "yellow"}
 
@@ -39,7 +41,7 @@ def main(  # noqa: PLR0913, PLR0917 - a command line is its options
         typer.Argument(help="package.module:factory, called with the tools; a class or an instance serves too"),
     ] = None,
     stdio: Annotated[str | None, typer.Option(help="a program that speaks the protocol of protocol.md")] = None,
-    select_ids: Annotated[str, typer.Option("--select", help="ids and letters, such as V,E3")] = "",
+    select_ids: Annotated[str | None, typer.Option("--select", help="ids and letters, such as V,E3")] = None,
     seed: Annotated[int, typer.Option(help="the same seed looks at the same inputs")] = 0,
     profile: Annotated[str, typer.Option(help="quick or thorough")] = "quick",
     json_file: Annotated[Path | None, typer.Option("--json", help="write the results as JSON")] = None,
@@ -58,8 +60,12 @@ def main(  # noqa: PLR0913, PLR0917 - a command line is its options
     try:
         if profile not in PROFILES:
             raise TargetError(f"--profile {profile!r}: known are {', '.join(PROFILES)}")
-        chosen = select(select_ids.split(","), clauses("dialect"))
+        if select_ids is not None and not select_ids.strip(", "):
+            raise TargetError("--select names no clause: write ids and letters, such as V,E3")
+        chosen = select((select_ids or "").split(","), clauses("dialect"))
         expected = dict(_expectation(text) for text in expect or ())
+        _check_writable("--json", json_file)
+        _check_writable("--junit", junit_file)
         target = _target(dialect, stdio, timeout)
         try:
             results = _show_progress(target, [clause.id for clause in chosen], expected, seed, profile)
@@ -68,7 +74,7 @@ def main(  # noqa: PLR0913, PLR0917 - a command line is its options
         _print(target.name, results, seed)
         _write(json_file, json.dumps(as_document(target.name, results), ensure_ascii=False, indent=1) + "\n")
         _write(junit_file, as_junit(target.name, results, {clause.id: clause for clause in clauses()}))
-    except (TargetError, ExpectationError, ProgramFault, OSError) as error:
+    except (TargetError, ExpectationError, ProgramFault, Refused, OSError) as error:
         print(f"tooldialect-conformance: {error}", file=sys.stderr)
         raise typer.Exit(2) from None
     raise typer.Exit(1 if any(result.status == "fail" for result in results) else 0)
@@ -77,16 +83,37 @@ def main(  # noqa: PLR0913, PLR0917 - a command line is its options
 def _target(dialect: str | None, stdio: str | None, timeout: float) -> Target:
     if (dialect is None) == (stdio is None):
         raise TargetError("name one thing to test: package.module:factory, or --stdio 'command args'")
+    # What is not a number compares as false, what is endless is longer than any wait.
+    if not 0 < timeout <= threading.TIMEOUT_MAX:
+        raise TargetError(f"--timeout {timeout:g}: seconds above 0 are wanted")
     if stdio is None:
         assert dialect is not None
         return load_target(dialect)
-    target = ProcessTarget(shlex.split(stdio), timeout=timeout)
+    try:
+        command = shlex.split(stdio)
+    except ValueError as error:
+        raise TargetError(f"--stdio {stdio!r} is no command line: {error}") from None
+    if not command:
+        raise TargetError("--stdio names no program")
+    target = ProcessTarget(command, timeout=timeout)
     try:
         target.describe()
     except BaseException:
         target.close()
         raise
     return target
+
+
+def _check_writable(option: str, path: Path | None) -> None:
+    """Before the run, which may take minutes."""
+    if path is None:
+        return
+    if path.is_dir():
+        raise TargetError(f"{option} {path}: is a directory")
+    if not path.parent.is_dir():
+        raise TargetError(f"{option} {path}: there is no directory {path.parent}")
+    if not os.access(path if path.exists() else path.parent, os.W_OK):
+        raise TargetError(f"{option} {path}: cannot be written")
 
 
 def _expectation(text: str) -> tuple[str, str]:

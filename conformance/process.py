@@ -10,10 +10,10 @@ import contextlib
 import json
 import os
 import queue
+import signal
 import subprocess
 import threading
 import time
-from collections import deque
 from collections.abc import Sequence
 from pathlib import Path
 from typing import IO, Any, TypeVar
@@ -31,15 +31,18 @@ from tooldialect.dialects import (
 )
 from tooldialect.dialects.transcript import DiscriminatedEntry
 
-from .target import Description, ReadResult, Refused, Subject, Target, TargetError, Unsayable
-from .trial import ProgramFault
+from .target import Description, ProgramFault, ReadResult, Refused, Subject, Target, TargetError, Unsayable
 
 RENDER_ERROR = -32001
 """The code of an error that says: the format cannot say this (`RenderError`)."""
 
 MAX_LINE = 64 * 1024 * 1024
 _LONGEST_QUOTE = 200
+# Seconds that the pipes of a killed program may stay open.
+_STOPPING = 5.0
 _PATIENCE = 3
+_LAST_LINES = 10
+_LAST_BYTES = 16 * 1024
 # What a pipe takes without anybody reading, on every system.
 _PIPE = 4096
 
@@ -92,7 +95,9 @@ class ProcessTarget(Target):
         the method. Raises Refused, Unsayable, ProgramFault; TargetError where the
         program cannot be started."""
         if len(self._faults) >= _PATIENCE:
-            raise ProgramFault(f"not asked any more, after {_PATIENCE} faults; the last one: {self._faults[-1]}")
+            raise ProgramFault(
+                f"not asked any more, after {_PATIENCE} faults; the last one: {str(self._faults[-1]).splitlines()[0]}"
+            )
         self._asked += 1
         label = f"{method} (request {self._asked})"
         if self._program is None:
@@ -186,7 +191,12 @@ class _Program:
     def __init__(self, command: Sequence[str]) -> None:
         try:
             self.process = subprocess.Popen(  # noqa: S603 - what to run is what the user asks to test
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+                # A group of its own, so that a shell's children end with it.
+                start_new_session=True,
             )
         except (OSError, IndexError) as error:
             raise TargetError(f"{' '.join(command)!r} cannot be started: {error}") from error
@@ -195,7 +205,7 @@ class _Program:
         assert self.process.stderr is not None
         self._stdin = self.process.stdin
         self._lines: queue.Queue[bytes | None] = queue.Queue(maxsize=2)
-        self._last_words: deque[bytes] = deque(maxlen=16)
+        self._last_words = b""
         self._stopped = False
         self._threads = [
             threading.Thread(target=self._read_lines, args=(self.process.stdout,), daemon=True),
@@ -232,9 +242,13 @@ class _Program:
 
     def stop(self) -> None:
         self._stopped = True
-        self.process.kill()
+        self._kill()
         self.process.wait()
+        given_up = time.monotonic() + _STOPPING
         while self._threads[0].is_alive():
+            if time.monotonic() > given_up:
+                # A child that left the group holds the pipes. Closing them would wait for it.
+                return
             # The reader may stand before a full queue.
             while not self._lines.empty():
                 self._lines.get_nowait()
@@ -244,6 +258,12 @@ class _Program:
             if pipe is not None:
                 with contextlib.suppress(OSError):
                     pipe.close()
+
+    def _kill(self) -> None:
+        if hasattr(os, "killpg"):
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.kill()
 
     def _write(self, message: bytes) -> None:
         try:
@@ -267,14 +287,16 @@ class _Program:
     def _read_errors(self, pipe: IO[bytes]) -> None:
         try:
             while chunk := os.read(pipe.fileno(), 4096):
-                self._last_words.append(chunk)
+                self._last_words = (self._last_words + chunk)[-_LAST_BYTES:]
         except (OSError, ValueError):
             pass
 
     def _words(self) -> str:
         self._threads[1].join(timeout=5)
-        words = b"".join(self._last_words).decode(errors="replace").strip()
-        return f"; its last words: {_quote(words.splitlines()[-1])}" if words else ""
+        lines = self._last_words.decode(errors="replace").strip().splitlines()[-_LAST_LINES:]
+        if len(lines) <= 1:
+            return "".join(f"; its last words: {_quote(line)}" for line in lines)
+        return "; its last words:" + "".join(f"\n  {line[:_LONGEST_QUOTE]}" for line in lines)
 
 
 def _dump(records: Sequence[BaseModel]) -> list[dict[str, Any]]:

@@ -9,8 +9,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from .clause import NEEDS, Clause, Violation
-from .target import Target
-from .trial import PROFILES, Profile, ProgramFault, Trial, violation
+from .target import ProgramFault, Target
+from .trial import PROFILES, Profile, Trial, violation
 
 Status: TypeAlias = Literal["pass", "fail", "skip", "expected_failure"]
 

@@ -14,7 +14,7 @@ from tooldialect.dialects import ModelResponse, ParsedToolCall, PlainChatWire, T
 from tooldialect.dialects.transcript import DiscriminatedEntry
 
 from .process import RENDER_ERROR
-from .target import Refused, Subject, Target, Unsayable, load_target
+from .target import ProgramFault, Refused, Subject, Target, Unsayable, load_target
 from .wires import every_wire
 
 _TOOLS: TypeAdapter[list[ToolSpec]] = TypeAdapter(list[ToolSpec])
@@ -41,6 +41,8 @@ class Server:
             response["error"] = {"code": RENDER_ERROR, "message": refusal.message}
         except Refused as refusal:
             response["error"] = {"code": -32000, "message": f"{refusal.kind}: {refusal.message}"}
+        except ProgramFault as fault:
+            response["error"] = {"code": -32000, "message": str(fault)}
         except KeyError as unknown:
             response["error"] = {"code": -32601, "message": f"no such method or parameter: {unknown}"}
         if subject.changed_inputs:

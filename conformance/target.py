@@ -6,16 +6,19 @@ The suite knows no envelope. It works from what a dialect declares and from what
 from __future__ import annotations
 
 import importlib
+import re
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
 from typing import Any, Literal, TypeAlias, TypeVar
 
-from pydantic import StrictBool
+from pydantic import BaseModel, StrictBool, ValidationError, field_validator
 
 from tooldialect.dialects import (
+    AssistantTurn,
     CallFormat,
+    ChatMessage,
     ModelResponse,
     ParsedResponse,
     ParsedToolCall,
@@ -23,6 +26,7 @@ from tooldialect.dialects import (
     RenderError,
     ToolDialect,
     ToolOutcome,
+    ToolResultBatch,
     ToolSpec,
     TranscriptEntry,
     Wire,
@@ -38,6 +42,8 @@ ReadResult: TypeAlias = tuple[str, bool, str]
 """Name, success and body of one result, as a model that knows the envelope reads it."""
 
 _T = TypeVar("_T")
+_ENTRY = (ChatMessage, AssistantTurn, ToolResultBatch)
+_TAG_NAME = re.compile(r"[^\W\d][\w.:-]*")
 _NEEDS: dict[Capability, Need] = {
     "parse_response": "parsing",
     "render_call": "calls",
@@ -65,6 +71,20 @@ class Description(Record):
     embeds_catalogue: StrictBool = True
     sends_tool_specs: StrictBool = False
 
+    @field_validator("protocol_tags", mode="before")
+    @classmethod
+    def _names_of_tags(cls, tags: Any) -> Any:
+        """Tags that nothing could match would let the clauses about broken tags hold by themselves."""
+        if isinstance(tags, str):
+            raise ValueError(f"a list of names without brackets is wanted, not the string {tags!r}")
+        tags = tuple(tags) if isinstance(tags, Iterable) else tags
+        for tag in tags if isinstance(tags, tuple) else ():
+            if isinstance(tag, str) and not _TAG_NAME.fullmatch(tag):
+                raise ValueError(
+                    f"{tag!r} cannot be the name of a tag: names without brackets are wanted, such as 'tool_call'"
+                )
+        return tags
+
     def meets(self) -> frozenset[Need]:
         """The needs of clauses that this dialect meets."""
         met: set[Need] = {self.results, "gate"}
@@ -86,6 +106,10 @@ class Refused(Exception):
 
 class Unsayable(Refused):
     """The dialect says that its format has no spelling for this (`RenderError`)."""
+
+
+class ProgramFault(Exception):
+    """What is tested does not answer as the protocol asks; looking further makes no sense."""
 
 
 class Subject(ABC):
@@ -173,7 +197,12 @@ class PythonTarget(Target):
         return self._description
 
     def make(self, tools: Sequence[ToolSpec] = ()) -> Subject:
-        return PythonSubject(self._dialect(tuple(tools)), self._reader)
+        try:
+            return PythonSubject(self._dialect(tuple(tools)), self._reader)
+        except (KeyboardInterrupt, TargetError):
+            raise
+        except BaseException as error:
+            raise Refused("making the dialect", type(error).__name__, str(error)) from error
 
     def elsewhere(self, tools: Sequence[ToolSpec] = ()) -> Subject:
         if self._spec is None:
@@ -197,47 +226,105 @@ class PythonTarget(Target):
 
 
 class PythonSubject(Subject):
-    """A dialect in this process. What it raises, of whatever type, is the dialect's answer."""
+    """A dialect in this process. What it raises, of whatever type, is the dialect's answer.
+
+    Raises ProgramFault where it returns what the method does not return.
+    """
 
     def __init__(self, dialect: ToolDialect, reader: Reader | None) -> None:
         super().__init__()
         self.dialect, self._reader = dialect, reader
 
     def format_results(self, outcomes: Sequence[ToolOutcome]) -> list[TranscriptEntry]:
-        return self._ask("format_results", outcomes, lambda given: list(self.dialect.format_results(given)))
+        return self._ask("format_results", outcomes, self.dialect.format_results, _entries)
 
     def parse_response(self, response: ModelResponse) -> ParsedResponse:
-        return self._ask("parse_response", [response], lambda given: self.dialect.parse_response(given[0]))
+        return self._ask(
+            "parse_response", [response], lambda given: self.dialect.parse_response(given[0]), _one(ParsedResponse)
+        )
 
     def render_call(self, call: ParsedToolCall) -> str:
-        return self._ask("render_call", [call], lambda given: self.dialect.render_call(given[0]))
+        return self._ask("render_call", [call], lambda given: self.dialect.render_call(given[0]), _one(str))
 
     def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
-        return self._ask("prompt_instructions", tools, self.dialect.prompt_instructions)
+        return self._ask("prompt_instructions", tools, self.dialect.prompt_instructions, _one(str))
 
     def replay(self, history: Sequence[TranscriptEntry]) -> list[TranscriptEntry]:
-        return self._ask("replay", history, lambda given: list(self.dialect.replay(given)))
+        return self._ask("replay", history, self.dialect.replay, _entries)
 
     def provider_messages(self, history: Sequence[TranscriptEntry], wire: Wire) -> list[dict[str, Any]]:
-        return self._ask("to_provider_messages", history, lambda given: self.dialect.to_provider_messages(given, wire))
+        return self._ask(
+            "to_provider_messages", history, lambda given: self.dialect.to_provider_messages(given, wire), _messages
+        )
 
     def read_results(self, entries: Sequence[TranscriptEntry]) -> list[ReadResult]:
         reader: Any = self._reader or self.dialect.read_results  # type: ignore[attr-defined]  # optional, described
-        return self._ask("read_results", entries, lambda given: [(n, s, b) for n, s, b in reader(given)])
+        return self._ask("read_results", entries, reader, _read)
 
-    def _ask(self, request: str, records: Sequence[Record], call: Callable[[list[Any]], _T]) -> _T:
+    def _ask(
+        self,
+        request: str,
+        records: Sequence[Record],
+        call: Callable[[list[Any]], object],
+        read: Callable[[str, Any], _T],
+    ) -> _T:
         # Copies, so that a dialect that changes what it is given spoils nothing but this answer.
         given = [record if isinstance(record, ToolOutcome) else record.model_copy(deep=True) for record in records]
         before = [record.model_dump_json() for record in given]
         try:
-            return call(given)
+            return read(request, call(given))
+        except (KeyboardInterrupt, ProgramFault):
+            raise
         except RenderError as error:
             raise Unsayable(request, type(error).__name__, str(error)) from error
-        except Exception as error:
+        except BaseException as error:  # SystemExit too, which would end the run without a word
             raise Refused(request, type(error).__name__, str(error)) from error
         finally:
             if [record.model_dump_json() for record in given] != before:
                 self.changed_inputs.append(request)
+
+
+def _one(type_: type[_T]) -> Callable[[str, Any], _T]:
+    def read(request: str, returned: Any) -> _T:
+        if not isinstance(returned, type_):
+            raise ProgramFault(f"{request} returned {type(returned).__name__}, not {type_.__name__}")
+        return returned
+
+    return read
+
+
+def _items(request: str, returned: Any, wanted: str) -> list[Any]:
+    """What was returned as a list. A record and a string can be gone through, but are no lists."""
+    if not isinstance(returned, Iterable) or isinstance(returned, BaseModel | str | bytes | dict):
+        raise ProgramFault(f"{request} returned {type(returned).__name__}, not a list of {wanted}")
+    return list(returned)
+
+
+def _entries(request: str, returned: Any) -> list[TranscriptEntry]:
+    found = _items(request, returned, "entries")
+    for item in found:
+        if not isinstance(item, _ENTRY):
+            raise ProgramFault(f"{request} returned a list with {type(item).__name__} in it, not a list of entries")
+    return found
+
+
+def _messages(request: str, returned: Any) -> list[dict[str, Any]]:
+    found = _items(request, returned, "messages")
+    for item in found:
+        if not isinstance(item, dict):
+            raise ProgramFault(f"{request} returned a list with {type(item).__name__} in it, not a list of dict")
+    return found
+
+
+def _read(request: str, returned: Any) -> list[ReadResult]:
+    found = _items(request, returned, "(name, success, body)")
+    for item in found:
+        shape = [type(part) for part in item] if isinstance(item, list | tuple) else None
+        if shape != [str, bool, str]:
+            raise ProgramFault(
+                f"{request} returned a list with {item!r:.80} in it, not a list of (name, success, body)"
+            )
+    return [(name, success, body) for name, success, body in found]
 
 
 def _describe(dialect: ToolDialect, reader: Reader | None, without: Collection[Capability]) -> Description:
@@ -255,16 +342,24 @@ def _describe(dialect: ToolDialect, reader: Reader | None, without: Collection[C
         offered.append("to_provider_messages")
     if reader is not None or hasattr(dialect, "read_results"):
         offered.append("read_results")
-    return Description(
-        name=dialect.name,
-        results="native" if native else "text",
-        protocol_tags=tuple(dialect.protocol_tags),
-        control_tokens=tuple(getattr(dialect, "control_tokens", ())),
-        capabilities=tuple(name for name in offered if name not in without),
-        call_format=dialect.call_format,
-        embeds_catalogue=dialect.embeds_catalogue,
-        sends_tool_specs=dialect.sends_tool_specs,
-    )
+    declared = {
+        "name": dialect.name,
+        "results": "native" if native else "text",
+        "protocol_tags": dialect.protocol_tags,
+        "control_tokens": tuple(getattr(dialect, "control_tokens", ())),
+        "capabilities": tuple(name for name in offered if name not in without),
+        "call_format": dialect.call_format,
+        "embeds_catalogue": dialect.embeds_catalogue,
+        "sends_tool_specs": dialect.sends_tool_specs,
+    }
+    try:
+        return Description.model_validate(declared)
+    except ValidationError as invalid:
+        first = invalid.errors()[0]
+        raise TargetError(
+            f"{type(dialect).__name__}.{first['loc'][0]} is {declared[str(first['loc'][0])]!r}: "
+            f"{first['msg'].removeprefix('Value error, ')}"
+        ) from None
 
 
 _OF_TEXT = ("render_call",)
@@ -276,7 +371,9 @@ def _offers(probe: Callable[[], object]) -> bool:
         probe()
     except NotImplementedError:
         return False
-    except Exception:  # whatever else it raises, the clauses will see
+    except KeyboardInterrupt:
+        raise
+    except BaseException:  # whatever else it raises, the clauses will see
         return True
     return True
 
@@ -291,14 +388,18 @@ def load_target(spec: str) -> PythonTarget:
         found: Any = importlib.import_module(module_name)
         for part in attribute.split("."):
             found = getattr(found, part)
-    except Exception as error:  # a stranger's module raises what it likes
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # a stranger's module raises what it likes
         raise TargetError(f"{spec!r} cannot be imported: {type(error).__name__}: {error}") from error
     if isinstance(found, Target):
         raise TargetError(f"{spec!r} is a conformance target: name the dialect's own class or factory")
+    if not callable(found) and not isinstance(found, ToolDialect):
+        raise TargetError(f"{spec!r} is a {type(found).__name__}, neither a dialect nor a factory")
     factory: Factory = found if callable(found) else lambda _tools: found
     try:
         return PythonTarget(factory, name=spec, spec=spec)
-    except TargetError:
+    except (KeyboardInterrupt, TargetError):
         raise
-    except Exception as error:
+    except BaseException as error:
         raise TargetError(f"{spec!r} makes no dialect: {type(error).__name__}: {error}") from error

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from tooldialect.dialects import ModelResponse, ParsedToolCall, ToolCall, ToolSpec
 
 from .clause import Violation
-from .target import Description, Refused, Subject, Target
+from .target import Description, ProgramFault, Refused, Subject, Target
 
 _T = TypeVar("_T")
 
@@ -34,10 +34,6 @@ PROFILES = {
     "quick": Profile("quick", 25),
     "thorough": Profile("thorough", 200),
 }
-
-
-class ProgramFault(Exception):
-    """What is tested does not answer as the protocol asks; looking further makes no sense."""
 
 
 class Search:

@@ -11,6 +11,8 @@ from xml.etree import ElementTree as ET
 import pytest
 from jsonschema import Draft202012Validator
 
+import broken_for_cli
+from tooldialect.conformance import Profile, PythonTarget, clauses, run
 from tooldialect.conformance.record_schema import published
 from tooldialect.conformance.report import byte_diff, every_table, visible
 
@@ -76,6 +78,21 @@ def test_a_drawn_counter_example_is_shrunk_and_found_again_under_its_seed():
         (["tooldialect.dialects"], "names no dialect: write package.module:factory"),
         (["tooldialect.dialects:ToolSpec"], "makes no dialect"),
         (["json:dumps"], "not a ToolDialect"),
+        (["broken_for_cli:NUMBER"], "'broken_for_cli:NUMBER' is a int, neither a dialect nor a factory"),
+        (["broken_for_cli:exits_when_made"], "'broken_for_cli:exits_when_made' makes no dialect: SystemExit: 5"),
+        (["broken_for_cli:Yaml"], "Yaml.call_format is 'yaml': Input should be 'native', 'json' or 'slots'"),
+        (["broken_for_cli:BracketTags"], "'<result>' cannot be the name of a tag: names without brackets are wanted"),
+        (["broken_for_cli:AtTags"], "'@@end' cannot be the name of a tag: names without brackets are wanted"),
+        (["broken_for_cli:OneString"], "a list of names without brackets is wanted, not the string 'result'"),
+        (["--stdio", "node 'unclosed"], "--stdio \"node 'unclosed\" is no command line: No closing quotation"),
+        (["--stdio", ""], "--stdio names no program"),
+        (["--stdio", "cat", "--timeout", "-1"], "--timeout -1: seconds above 0 are wanted"),
+        (["--stdio", "cat", "--timeout", "0"], "--timeout 0: seconds above 0 are wanted"),
+        (["--stdio", "cat", "--timeout", "nan"], "--timeout nan: seconds above 0 are wanted"),
+        (["--stdio", "cat", "--timeout", "inf"], "--timeout inf: seconds above 0 are wanted"),
+        (["tooldialect.dialects:XmlDialect", "--select", ""], "--select names no clause"),
+        (["tooldialect.dialects:XmlDialect", "--json", "/nonexistent/x"], "--json /nonexistent/x: there is no directory /nonexistent"),
+        (["tooldialect.dialects:XmlDialect", "--junit", "/"], "--junit /: is a directory"),
         (["--stdio", "no-such-program here"], "cannot be started"),
         (["--stdio", f"{sys.executable} drivers/faulty.py 'dies at once'"], "ended with status 1 on describe (request 1); its last words: 'cannot find my dialect'"),
         (["--stdio", f"{sys.executable} drivers/faulty.py 'hangs at once'", "--timeout", "0.5"], "no answer to describe (request 1) within 0.5 seconds"),
@@ -122,3 +139,36 @@ def test_characters_that_a_terminal_hides_are_shown():
 def test_the_first_byte_that_differs_is_counted_in_bytes():
     assert byte_diff("éa", "éb")[0] == "first difference at byte 2 of 3 wanted, 3 got"
     assert byte_diff("same", "same and more")[0] == "first difference at byte 4 of 4 wanted, 13 got"
+
+
+@pytest.mark.parametrize(
+    ("dialect", "clause", "said"),
+    [
+        ("CallNone", "C1", "render_call returned NoneType, not str"),
+        ("PromptNone", "C6", "prompt_instructions returned NoneType, not str"),
+        ("ParsedTuple", "C1", "parse_response returned tuple, not ParsedResponse"),
+        ("ReplayOne", "V5", "replay returned ChatMessage, not a list of entries"),
+        ("ReplayNone", "V5", "replay returned NoneType, not a list of entries"),
+        ("ReplayExits", "V5", "replay raised SystemExit: 5"),
+        ("ResultsText", "V1", "format_results returned str, not a list of entries"),
+        ("ResultsDicts", "V1", "format_results returned a list with dict in it, not a list of entries"),
+        ("MessagesNone", "V7", "to_provider_messages returned NoneType, not a list of messages"),
+        ("ReadsDicts", "E2", "in it, not a list of (name, success, body)"),
+        ("exits_for_tools", "C5", "making the dialect raised SystemExit: 5"),
+    ],
+)
+def test_a_wrong_type_and_an_exit_fail_their_clauses_and_the_others_go_on(dialect, clause, said):
+    made = getattr(broken_for_cli, dialect)
+    results = list(run(PythonTarget(made), profile=Profile("written", examples=0, megabyte=1 << 10, shrink=False)))
+    assert [result.id for result in results] == [known.id for known in clauses("dialect")]
+    told = {result.id: (result.status, result.detail) for result in results}
+    assert told[clause][0] == "fail"
+    assert said in told[clause][1]
+    assert "pass" in {status for status, _ in told.values()}
+
+
+def test_a_wrong_type_is_a_row_of_the_table_and_the_exit_status_is_1():
+    done = suite("broken_for_cli:CallNone", "--select", "C1,F4")
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "render_call returned NoneType, not str" in done.stdout
+    assert "1 pass, 1 fail" in done.stdout

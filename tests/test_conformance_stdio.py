@@ -11,7 +11,7 @@ import pytest
 
 from mutants import CONTROLS
 from tooldialect.conformance import PROFILES, ProcessTarget, Profile, PythonTarget, clauses, run
-from tooldialect.conformance.trial import ProgramFault
+from tooldialect.conformance.target import ProgramFault
 from tooldialect.dialects import NativeDialect, PFormatDialect, ToolOutcome, ToolSpec, XmlDialect
 
 HERE = Path(__file__).parent
@@ -171,3 +171,25 @@ def test_a_crash_is_not_a_refusal_and_the_run_goes_on(started):
 def test_tools_go_with_every_request(started):
     tool = ToolSpec(name="only_this")
     assert "only_this" in started(PYTHON).make([tool]).prompt_instructions([tool])
+
+
+def test_a_program_under_a_shell_is_ended_with_its_children(started, tmp_path):
+    """The shell waits for its child, which holds the pipes: killing the shell alone would wait for ever."""
+    command = f"{sys.executable} {DRIVERS / 'faulty.py'} 'hangs at once'; true"
+    with pytest.raises(ProgramFault, match="no answer to describe"):
+        started(["sh", "-c", command], timeout=0.3).describe()
+
+
+def test_a_program_that_dies_is_quoted_with_its_last_ten_lines(started):
+    script = "import sys; sys.exit(chr(10).join(f'line {n}' for n in range(1, 13)))"
+    with pytest.raises(ProgramFault) as raised:
+        started([sys.executable, "-c", script]).describe()
+    first, *rest = str(raised.value).splitlines()
+    assert first == "the program ended with status 1 on describe (request 1); its last words:"
+    assert rest == [f"  line {n}" for n in range(3, 13)]
+
+
+def test_a_program_that_declares_tags_with_brackets_is_at_fault(started):
+    reply = '{"jsonrpc": "2.0", "id": 1, "result": {"name": "x", "results": "text", "protocol_tags": ["<x>"]}}'
+    with pytest.raises(ProgramFault, match="'<x>' cannot be the name of a tag: names without brackets are wanted"):
+        started([sys.executable, "-c", f"input(); print({reply!r}, flush=True); input()"]).describe()

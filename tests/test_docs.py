@@ -15,6 +15,7 @@ import pkgutil
 import re
 import subprocess
 import sys
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -88,6 +89,8 @@ def test_the_readme_is_true(section, tmp_path, monkeypatch, capfd):
             printed = capfd.readouterr().out
         elif language == "console":
             run_console(text)
+        elif language == "toml":
+            assert tomllib.loads(text)
     assert not printed, "what the last block prints is not shown"
 
 
@@ -98,7 +101,7 @@ def test_the_readme_starts_with_its_commands():
 
 
 def test_every_block_of_the_readme_names_its_language():
-    known = {"python", "console", "sh", "text"}
+    known = {"python", "console", "sh", "text", "toml"}
     assert [line for section in SECTIONS for language, line, _ in section.blocks if language not in known] == []
 
 
