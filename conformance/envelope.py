@@ -68,6 +68,7 @@ def _nothing_opened(trial: Trial) -> None:
             require_tags_of(plain, hostile)
 
     trial.search.any(hostile_text(tags), check, written_hostile(tags))
+    trial.search.every((True, False), lambda success: _require_no_second_result(trial, success=success))
 
 
 @E.clause(
@@ -158,6 +159,7 @@ def _names(trial: Trial) -> None:
         require(all_text(trial.subject().format_results([ok("body", name=name)])), f"no text for the name {name!r}")
     if trial.offers("read_results"):
         _require_ids_read_back(trial, written)
+    _require_no_name_spells_a_result(trial)
 
 
 @E.clause(
@@ -301,6 +303,45 @@ def _require_bodies_kept(trial: Trial, written: Sequence[str], drawn: st.SearchS
             )
 
     trial.search.any(drawn, check, written)
+
+
+_FIRST, _SECOND = ("fetch", "AAAA"), ("pay", "BBBB")
+
+
+def _two_results(trial: Trial, *, success: bool = True) -> str:
+    (first, body), (second, other) = _FIRST, _SECOND
+    outcomes = [ok(body, name=first), ToolOutcome(name=second, output=other, success=success)]
+    return all_text(trial.subject().format_results(numbered(outcomes)))
+
+
+def _require_no_second_result(trial: Trial, *, success: bool) -> None:
+    """What the frame itself writes between two bodies, copied into one body, is no second result. Asks for no
+    tags: an envelope of any shape can be forged from its own text."""
+    two = _two_results(trial, success=success)
+    # A body that does not read plainly in its frame is what E2 looks at.
+    start, last = two.find(_FIRST[1]), two.find(_SECOND[1])
+    if not 0 <= start < last:
+        return
+    body = two[start : last + len(_SECOND[1])]
+    entries = trial.subject().format_results([ok(body, name=_FIRST[0])])
+    require(all_text(entries) != two, "one body that copies the frame reads exactly as two results", got=two)
+    if trial.offers("read_results"):
+        read = trial.subject().read_results(entries)
+        require(len(read) == 1, f"one body that copies the frame is read as {len(read)} results", got=all_text(entries))
+
+
+def _require_no_name_spells_a_result(trial: Trial) -> None:
+    """The same by a name: from the first name through the second, it is no second result."""
+    two = _two_results(trial)
+    start, last = two.find(_FIRST[0]), two.find(_SECOND[0])
+    if not 0 <= start < last:
+        return
+    name = two[start : last + len(_SECOND[0])]
+    entries = trial.subject().format_results([ok(_SECOND[1], name=name)])
+    require(all_text(entries) != two, "one name that copies the frame reads exactly as two results", got=two)
+    if trial.offers("read_results"):
+        read = trial.subject().read_results(entries)
+        require(len(read) == 1, f"one name that copies the frame is read as {len(read)} results", got=all_text(entries))
 
 
 def _require_ids_read_back(trial: Trial, ids: Sequence[str]) -> None:

@@ -5,6 +5,8 @@ import re
 from typing import Any
 
 from builtin_dialects import read_results
+from line_dialect import LineDialect
+from tool_response_dialect import LIVE
 from tooldialect.dialects import ModelResponse, PFormatDialect, ToolOutcome, XmlDialect
 
 from .control import Control, EachBatchTheSame, parsed
@@ -92,7 +94,34 @@ class ReplaysForgeries(XmlDialect):
         self._break_results = str
 
 
+class LinesUnquoted(LineDialect):
+    """A body may hold a line of the frame; calls are broken."""
+
+    def quote(self, body):
+        return LIVE.sub("&lt;", body)
+
+
+class UnreadLinesUnquoted(LinesUnquoted):
+    read_results = property()
+
+
+class RawNames(LineDialect):
+    """A name with a line break is a line of the frame."""
+
+    read_results = property()
+
+    def title(self, name):
+        return LIVE.sub("&lt;", name)
+
+
+class UnreadLines(LineDialect):
+    read_results = property()
+
+
 CONTROLS = [
+    Control("copies lines of its frame", "E1", LinesUnquoted, LineDialect),
+    Control("copies lines of its frame and reads none", "E1", UnreadLinesUnquoted, UnreadLines),
+    Control("writes line breaks in names", "E3", RawNames, UnreadLines),
     Control("leaves bodies alone", "E1", envelope(str), envelope(BREAKS_ALL), "E4"),
     Control("neutralises only lower case", "E1", envelope(only(rf"<(?=[|/\s]*{TAG}(?:[\s>/|]|\Z))", re.ASCII)), envelope(BREAKS_ALL)),
     Control("lets a body end in an open tag", "E1", envelope(only(rf"<(?=[|/\s]*{TAG}[\s>/|])")), envelope(BREAKS_ALL)),
