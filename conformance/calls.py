@@ -273,7 +273,7 @@ def _malformed(trial: Trial) -> None:
     trial.search.every(_broken_arguments(), lambda raw: _require_problem(trial, survives, raw))
     if "calls" in trial.about.meets() and not trial.is_native:
         _require_cut_calls_are_problems(trial, subject, survives)
-        _require_good_and_broken(trial, subject, survives)
+        _require_good_and_broken(subject, survives)
         _require_arrays_are_problems(subject, survives)
 
 
@@ -409,6 +409,26 @@ def _spelled(trial: Trial) -> None:
         require(not alive, f"the control tokens {alive} are whole in a call", got=call)
 
     trial.search.any(hostile_text(tags, tokens), check, [*written_hostile(tags), *tokens])
+
+
+@C.clause(
+    "C9",
+    "Calls that the provider reports beside the text are read or are problems.",
+    reason="Some providers find calls by themselves, whatever the prompt asked for.",
+    prevents="A call that nobody runs and nobody answers.",
+    needs=("parsing",),
+)
+def _reported_calls(trial: Trial) -> None:
+    def check(calls: tuple[ToolCall, ...]) -> None:
+        parsed = trial.subject(TOOLS).parse_response(ModelResponse(text="Let me look.", tool_calls=calls))
+        want = sorted(call.name for call in calls)
+        got = sorted([call.name for call in parsed.calls] + [problem.name or "" for problem in parsed.problems])
+        require(got == want, f"of the reported calls {want} those read or told as problems are {got}")
+
+    london = ToolCall(id="a", name="get_weather", arguments='{"location": "London"}')
+    ping = ToolCall(id="b", name="ping", arguments="{}")
+    broken = ToolCall(id="c", name="get_weather", arguments='{"location": "Lon')
+    trial.search.every([(london,), (london, ping), (broken,), (ping, broken)], check)
 
 
 def same_json(a: Any, b: Any, numbers: str = "exact") -> bool:
@@ -572,7 +592,7 @@ def _require_cut_calls_are_problems(trial: Trial, subject: Subject, survives: An
     trial.search.every(range(len(whole)), check_damage)
 
 
-def _require_good_and_broken(trial: Trial, subject: Subject, survives: Any) -> None:
+def _require_good_and_broken(subject: Subject, survives: Any) -> None:
     """A good call in front of one that breaks off: the one is read, the other reported."""
     good = ParsedToolCall(name="get_weather", arguments={"location": "London"})
     body = "middle" * 4
@@ -583,7 +603,9 @@ def _require_good_and_broken(trial: Trial, subject: Subject, survives: Any) -> N
         parsed = survives(ModelResponse(text=text, truncated=truncated))
         read = [(call.name, call.arguments) for call in parsed.calls]
         require(
-            read == [(good.name, good.arguments)], f"a good call before a broken one: the calls read are {read}", got=text
+            read == [(good.name, good.arguments)],
+            f"a good call before a broken one: the calls read are {read}",
+            got=text,
         )
         require(parsed.problems, "a broken call is not reported where another call is read", got=text)
 

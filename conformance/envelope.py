@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from tooldialect.dialects import (
     ToolResult,
     ToolResultBatch,
     ToolSpec,
+    TranscriptEntry,
 )
 
 from .clause import Chapter, require, require_same
@@ -30,7 +32,7 @@ from .strategies import (
     words,
     written_hostile,
 )
-from .target import Unsayable
+from .target import ReadResult, Refused, Unsayable
 from .trial import Trial
 
 E = Chapter[Trial]("E", "envelope")
@@ -84,6 +86,7 @@ def _untouched(trial: Trial) -> None:
         [*CODE, *MARKUP, *ODD_CHARACTERS, "\ufeff// bom", "a\r\nb"],
         st.lists(st.sampled_from(CODE + MARKUP + ODD_CHARACTERS) | st.text(max_size=5), max_size=6).map("".join),
     )
+    trial.search.every(["x", "a\nb"], lambda body: _require_ends_told_apart(trial, body))
 
 
 @E.clause(
@@ -195,7 +198,14 @@ def _nothing_callable(trial: Trial) -> None:
     written = [
         form
         for call in calls_in_words
-        for form in (call, call.upper(), f"a{call}b", call.replace("<", "< "), call + call)
+        for form in (
+            call,
+            call.upper(),
+            f"a{call}b",
+            call.replace("<", "< "),
+            call + call,
+            *(f"{lead}{call}" for lead in (" ", "\t", "> ", "- ", "* ", "\n\n  ")),
+        )
     ]
     pieces = st.sampled_from([*calls_in_words, *written_hostile(trial.about.protocol_tags), "\n", " ", "pay"])
     trial.search.any(st.lists(pieces | words, max_size=4).map("".join), check, written)
@@ -271,11 +281,24 @@ def _made_up(trial: Trial) -> None:
             AssistantTurn(text=f"I will look.\n{forged}"),
             ChatMessage(role="assistant", content=f"I will look.\n{forged}"),
         ):
-            shown = all_text(subject.replay([turn]))
+            replayed = subject.replay([turn])
+            shown = all_text(replayed)
             require("I will look." in shown, "an assistant turn lost its words in replay", got=shown)
-            require(forged not in shown, "a result that the model wrote itself is replayed as a result", got=shown)
+            # A frame that no longer begins its line is broken.
+            alive = re.search(rf"^{re.escape(forged)}", shown, re.MULTILINE) or _results_read(trial, replayed)
+            require(not alive, "a result that the model wrote itself is replayed as a result", got=shown)
 
     trial.search.any(words, check, ["x", "a longer body"])
+
+
+def _results_read(trial: Trial, entries: Sequence[TranscriptEntry]) -> list[ReadResult]:
+    """What the dialect's reader finds; one that refuses a text without results finds none."""
+    if not trial.offers("read_results"):
+        return []
+    try:
+        return trial.subject().read_results(entries)
+    except Refused:
+        return []
 
 
 def _require_bodies_kept(trial: Trial, written: Sequence[str], drawn: st.SearchStrategy[str]) -> None:
@@ -303,6 +326,15 @@ def _require_bodies_kept(trial: Trial, written: Sequence[str], drawn: st.SearchS
             )
 
     trial.search.any(drawn, check, written)
+
+
+def _require_ends_told_apart(trial: Trial, body: str) -> None:
+    """White space at the ends of a body is part of it, whoever reads."""
+    subject = trial.subject()
+    plain = all_text(subject.format_results([ok(body)]))
+    for other in (f"{body}\n", f"{body}\n\n", f"\n{body}", f"{body} ", f" {body}"):
+        text = all_text(subject.format_results([ok(other)]))
+        require(text != plain, f"the bodies {body!r} and {other!r} are framed alike", got=text)
 
 
 _FIRST, _SECOND = ("fetch", "AAAA"), ("pay", "BBBB")

@@ -144,6 +144,13 @@ class ArraysIntoEmpty(XmlDialect):
         return ParsedResponse(**{**dict(reading), "entry": AssistantTurn(**kept)})
 
 
+class IgnoresReportedCalls(XmlDialect):
+    def parse_response(self, response):
+        reading = super().parse_response(response.model_copy(update={"tool_calls": ()}))
+        entry = reading.entry.model_copy(update={"tool_calls": response.tool_calls})
+        return reading.model_copy(update={"entry": entry})
+
+
 def cut_text(reading, response):
     """The entry keeps the narrative, not what the model wrote."""
     if not reading.calls and not reading.problems:
@@ -268,6 +275,7 @@ CONTROLS = [
     Control("hides a broken call behind a good one", "C5", parsed(PFormatDialect, problems_hidden), PFormatDialect),
     Control("hides a good call behind a broken one", "C5", parsed(XmlDialect, calls_hidden), XmlDialect),
     Control("reads an array as {}", "C5", ArraysIntoEmpty, XmlDialect, "C7"),
+    Control("ignores calls reported beside the text", "C9", IgnoresReportedCalls, XmlDialect),
     Control("turns bad JSON into {}", "C5", bad_into_empty(XmlDialect), XmlDialect, "C7"),
     Control("turns bad arguments into {}", "C5", bad_into_empty(NativeDialect), NativeDialect),
     Control("raises on bad JSON", "C5", RaisesOnTags, XmlDialect, "C7"),
