@@ -283,16 +283,21 @@ def _attachments(trial: Trial) -> None:
     def check(attached: list[tuple[Attachment, ...]]) -> None:
         outcomes = numbered([ok(f"body {place}") for place in range(len(attached))])
         outcomes = [o.model_copy(update={"attachments": a}) for o, a in zip(outcomes, attached, strict=True)]
+        want = [attachment for group in attached for attachment in group]
         for others in ([], [marked("alone", call_id="call-x"), ok("last", call_id="call-y")]):
-            want = [[a for group in attached for a in group], *([] for _ in others)]
             entries = trial.subject().format_results([*outcomes, *others])
-            got = list(map(_attached, entries))
-            require(got == want, f"the attachments of the entries are {got}, not {want}")
+            shown = [("as formatted", entries)]
             if trial.offers("replay"):
-                turn = call_turn([*outcomes, *others])
-                replayed = trial.subject().replay([turn, *load_transcript(dump_transcript(entries))])
-                again = [a for entry in replayed for a in _attached(entry)]
-                require(again == want[0], f"the attachments in replay are {again}, not {want[0]}")
+                history = [call_turn([*outcomes, *others]), *load_transcript(dump_transcript(entries))]
+                shown.append(("in replay", trial.subject().replay(history)))
+            for way, seen in shown:
+                got = [attachment for entry in seen for attachment in _attached(entry)]
+                require(got == want, f"the attachments {way} are {got}, not {want}")
+                for outcome in outcomes:
+                    texts = [entry for entry in seen if outcome.output in text_of(entry)]
+                    beside = [attachment for entry in texts for attachment in _attached(entry)]
+                    missing = [attachment for attachment in outcome.attachments if attachment not in beside]
+                    require(not missing, f"the attachments {missing} are {way} on another entry than their outcome")
 
     trial.search.every([[(first,)], [(first, second), (), (third,)], [(), (second, first)]], check)
 

@@ -7,7 +7,7 @@ from typing import Any
 from builtin_dialects import read_results
 from line_dialect import FRAME, LineDialect
 from tool_response_dialect import LIVE
-from tooldialect.dialects import ModelResponse, PFormatDialect, ToolOutcome, XmlDialect
+from tooldialect.dialects import PFormatDialect, ToolOutcome, XmlDialect
 
 from .control import Control, EachBatchTheSame, parsed
 
@@ -63,7 +63,7 @@ def doubling(value):
 def reads_entities(base: Any):
     class Reads(base):
         def parse_response(self, response):
-            return super().parse_response(ModelResponse(text=html.unescape(response.text or "")))
+            return super().parse_response(response.model_copy(update={"text": html.unescape(response.text or "")}))
 
     return Reads
 
