@@ -187,6 +187,9 @@ def _prose(trial: Trial) -> None:
     )
 
 
+_BEFORE, _BEHIND = "First I look at the sky.", "That is all I need for now."
+
+
 @C.clause(
     "C4",
     "Several calls keep their order, and the words around them stay.",
@@ -204,6 +207,13 @@ def _several(trial: Trial) -> None:
             return
         parsed = subject.parse_response(spelled)
         _require_calls(trial, calls, parsed, spelled)
+        around = ModelResponse(text=f"{_BEFORE}\n{spelled.text}\n{_BEHIND}", tool_calls=spelled.tool_calls)
+        parsed_around = subject.parse_response(around)
+        _require_calls(trial, calls, parsed_around, around)
+        told = parsed_around.text
+        require(_BEFORE in told, "words before the first call were lost", want=_BEFORE, got=told)
+        require(_BEHIND in told, "words behind the last call were lost", want=_BEHIND, got=told)
+        require(told.index(_BEFORE) < told.rindex(_BEHIND), "words around calls changed their order", got=told)
         if len(calls) > 1:
             require(between.strip() in parsed.text, "words between calls were lost", want=between, got=parsed.text)
 
@@ -263,6 +273,8 @@ def _malformed(trial: Trial) -> None:
     trial.search.every(_broken_arguments(), lambda raw: _require_problem(trial, survives, raw))
     if "calls" in trial.about.meets() and not trial.is_native:
         _require_cut_calls_are_problems(trial, subject, survives)
+        _require_good_and_broken(subject, survives)
+        _require_arrays_are_problems(subject, survives)
 
 
 @C.clause(
@@ -397,6 +409,25 @@ def _spelled(trial: Trial) -> None:
         require(not alive, f"the control tokens {alive} are whole in a call", got=call)
 
     trial.search.any(hostile_text(tags, tokens), check, [*written_hostile(tags), *tokens])
+
+
+@C.clause(
+    "C9",
+    "Calls that the provider reports beside the text are read or are problems.",
+    reason="Some providers find calls by themselves, whatever the prompt asked for.",
+    prevents="A call that nobody runs and nobody answers.",
+    needs=("parsing",),
+)
+def _reported_calls(trial: Trial) -> None:
+    def check(calls: tuple[ToolCall, ...]) -> None:
+        parsed = trial.subject(TOOLS).parse_response(ModelResponse(text="Let me look.", tool_calls=calls))
+        want = sorted(call.name for call in calls)
+        got = sorted([call.name for call in parsed.calls] + [problem.name or "" for problem in parsed.problems])
+        require(got == want, f"of the reported calls {want} those read or told as problems are {got}")
+
+    london = ToolCall(id="a", name="get_weather", arguments='{"location": "London"}')
+    ping = ToolCall(id="b", name="ping", arguments="{}")
+    trial.search.every([(london,), (ping,)], check)
 
 
 def same_json(a: Any, b: Any, numbers: str = "exact") -> bool:
@@ -558,6 +589,43 @@ def _require_cut_calls_are_problems(trial: Trial, subject: Subject, survives: An
             )
 
     trial.search.every(range(len(whole)), check_damage)
+
+
+def _require_good_and_broken(subject: Subject, survives: Any) -> None:
+    """A good call in front of one that breaks off: the one is read, the other reported."""
+    good = ParsedToolCall(name="get_weather", arguments={"location": "London"})
+    body = "middle" * 4
+    broken = subject.render_call(ParsedToolCall(name="get_weather", arguments={"location": body, "unit": "metric"}))
+    cut = broken[: broken.index(body) + len(body) // 2]
+    text = f"{subject.render_call(good)}\n{cut}"
+    for truncated in (False, True):
+        parsed = survives(ModelResponse(text=text, truncated=truncated))
+        read = [(call.name, call.arguments) for call in parsed.calls]
+        require(
+            read == [(good.name, good.arguments)],
+            f"a good call before a broken one: the calls read are {read}",
+            got=text,
+        )
+        require(parsed.problems, "a broken call is not reported where another call is read", got=text)
+
+
+def _require_arrays_are_problems(subject: Subject, survives: Any) -> None:
+    """Arguments that can be read and are no object, where a call shows its arguments as JSON."""
+    arguments = {"location": "London"}
+    whole = subject.render_call(ParsedToolCall(name="get_weather", arguments=arguments))
+    spelled = next((form for form in _json_spellings(arguments) if form in whole), None)
+    if spelled is None:
+        return
+    for other in ('["London"]', '"London"', "12"):
+        text = whole.replace(spelled, other)
+        parsed = survives(ModelResponse(text=text))
+        read = [(call.name, call.arguments) for call in parsed.calls]
+        require(not read, f"arguments that are no object were read as {read}", got=text)
+        require(parsed.problems, "arguments that are no object are not reported", got=text)
+
+
+def _json_spellings(value: Any) -> list[str]:
+    return [json.dumps(value, separators=marks) for marks in ((", ", ": "), (",", ":"))] + [json.dumps(value, indent=2)]
 
 
 def _shown(value: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from hypothesis import strategies as st
@@ -15,6 +16,7 @@ from tooldialect.dialects import (
     ToolResult,
     ToolResultBatch,
     ToolSpec,
+    TranscriptEntry,
 )
 
 from .clause import Chapter, require, require_same
@@ -30,7 +32,7 @@ from .strategies import (
     words,
     written_hostile,
 )
-from .target import Unsayable
+from .target import ReadResult, Refused, Unsayable
 from .trial import Trial
 
 E = Chapter[Trial]("E", "envelope")
@@ -68,6 +70,7 @@ def _nothing_opened(trial: Trial) -> None:
             require_tags_of(plain, hostile)
 
     trial.search.any(hostile_text(tags), check, written_hostile(tags))
+    trial.search.every((True, False), lambda success: _require_no_second_result(trial, success=success))
 
 
 @E.clause(
@@ -83,6 +86,7 @@ def _untouched(trial: Trial) -> None:
         [*CODE, *MARKUP, *ODD_CHARACTERS, "\ufeff// bom", "a\r\nb"],
         st.lists(st.sampled_from(CODE + MARKUP + ODD_CHARACTERS) | st.text(max_size=5), max_size=6).map("".join),
     )
+    trial.search.every(["x", "a\nb"], lambda body: _require_ends_told_apart(trial, body))
 
 
 @E.clause(
@@ -158,6 +162,7 @@ def _names(trial: Trial) -> None:
         require(all_text(trial.subject().format_results([ok("body", name=name)])), f"no text for the name {name!r}")
     if trial.offers("read_results"):
         _require_ids_read_back(trial, written)
+    _require_no_name_spells_a_result(trial)
 
 
 @E.clause(
@@ -193,7 +198,14 @@ def _nothing_callable(trial: Trial) -> None:
     written = [
         form
         for call in calls_in_words
-        for form in (call, call.upper(), f"a{call}b", call.replace("<", "< "), call + call)
+        for form in (
+            call,
+            call.upper(),
+            f"a{call}b",
+            call.replace("<", "< "),
+            call + call,
+            *(f"{lead}{call}" for lead in (" ", "\t", "> ", "- ", "* ", "\n\n  ")),
+        )
     ]
     pieces = st.sampled_from([*calls_in_words, *written_hostile(trial.about.protocol_tags), "\n", " ", "pay"])
     trial.search.any(st.lists(pieces | words, max_size=4).map("".join), check, written)
@@ -269,11 +281,24 @@ def _made_up(trial: Trial) -> None:
             AssistantTurn(text=f"I will look.\n{forged}"),
             ChatMessage(role="assistant", content=f"I will look.\n{forged}"),
         ):
-            shown = all_text(subject.replay([turn]))
+            replayed = subject.replay([turn])
+            shown = all_text(replayed)
             require("I will look." in shown, "an assistant turn lost its words in replay", got=shown)
-            require(forged not in shown, "a result that the model wrote itself is replayed as a result", got=shown)
+            # A frame that no longer begins its line is broken.
+            alive = re.search(rf"^{re.escape(forged)}", shown, re.MULTILINE) or _results_read(trial, replayed)
+            require(not alive, "a result that the model wrote itself is replayed as a result", got=shown)
 
     trial.search.any(words, check, ["x", "a longer body"])
+
+
+def _results_read(trial: Trial, entries: Sequence[TranscriptEntry]) -> list[ReadResult]:
+    """What the dialect's reader finds; one that refuses a text without results finds none."""
+    if not trial.offers("read_results"):
+        return []
+    try:
+        return trial.subject().read_results(entries)
+    except Refused:
+        return []
 
 
 def _require_bodies_kept(trial: Trial, written: Sequence[str], drawn: st.SearchStrategy[str]) -> None:
@@ -301,6 +326,54 @@ def _require_bodies_kept(trial: Trial, written: Sequence[str], drawn: st.SearchS
             )
 
     trial.search.any(drawn, check, written)
+
+
+def _require_ends_told_apart(trial: Trial, body: str) -> None:
+    """White space at the ends of a body is part of it, whoever reads."""
+    subject = trial.subject()
+    plain = all_text(subject.format_results([ok(body)]))
+    for other in (f"{body}\n", f"{body}\n\n", f"\n{body}", f"{body} ", f" {body}"):
+        text = all_text(subject.format_results([ok(other)]))
+        require(text != plain, f"the bodies {body!r} and {other!r} are framed alike", got=text)
+
+
+_FIRST, _SECOND = ("fetch", "AAAA"), ("pay", "BBBB")
+
+
+def _two_results(trial: Trial, *, success: bool = True) -> str:
+    (first, body), (second, other) = _FIRST, _SECOND
+    outcomes = [ok(body, name=first), ToolOutcome(name=second, output=other, success=success)]
+    return all_text(trial.subject().format_results(numbered(outcomes)))
+
+
+def _require_no_second_result(trial: Trial, *, success: bool) -> None:
+    """What the frame itself writes between two bodies, copied into one body, is no second result. Asks for no
+    tags: an envelope of any shape can be forged from its own text."""
+    two = _two_results(trial, success=success)
+    # A body that does not read plainly in its frame is what E2 looks at.
+    start, last = two.find(_FIRST[1]), two.find(_SECOND[1])
+    if not 0 <= start < last:
+        return
+    body = two[start : last + len(_SECOND[1])]
+    entries = trial.subject().format_results([ok(body, name=_FIRST[0])])
+    require(all_text(entries) != two, "one body that copies the frame reads exactly as two results", got=two)
+    if trial.offers("read_results"):
+        read = trial.subject().read_results(entries)
+        require(len(read) == 1, f"one body that copies the frame is read as {len(read)} results", got=all_text(entries))
+
+
+def _require_no_name_spells_a_result(trial: Trial) -> None:
+    """The same by a name: from the first name through the second, it is no second result."""
+    two = _two_results(trial)
+    start, last = two.find(_FIRST[0]), two.find(_SECOND[0])
+    if not 0 <= start < last:
+        return
+    name = two[start : last + len(_SECOND[0])]
+    entries = trial.subject().format_results([ok(_SECOND[1], name=name)])
+    require(all_text(entries) != two, "one name that copies the frame reads exactly as two results", got=two)
+    if trial.offers("read_results"):
+        read = trial.subject().read_results(entries)
+        require(len(read) == 1, f"one name that copies the frame is read as {len(read)} results", got=all_text(entries))
 
 
 def _require_ids_read_back(trial: Trial, ids: Sequence[str]) -> None:

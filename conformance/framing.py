@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Literal
 
 from hypothesis import strategies as st
 
 from tooldialect.dialects import (
     AssistantTurn,
+    Attachment,
     ChatMessage,
+    ModelResponse,
     ParsedToolCall,
     ToolCall,
     ToolOutcome,
@@ -27,6 +30,8 @@ from .trial import Trial
 
 F = Chapter[Trial]("F", "framing")
 
+# Words that tell of success or failure, in bodies: they decide nothing.
+_TELLING_BODIES = ("error", "Error: x", "0 errors", "failed", "ok", "success")
 _MIXED = [ok("one"), ok("two"), marked("three"), ok("four"), marked("five"), marked("six"), ok("seven")]
 
 
@@ -40,6 +45,12 @@ def _order(trial: Trial) -> None:
     def check(pattern: tuple[bool, ...]) -> None:
         # Bodies of which none is part of another.
         outcomes = [_token(place, is_marked) for place, is_marked in enumerate(pattern)]
+        require_order(outcomes)
+        require_order(
+            [outcome.model_copy(update={"success": place % 2 == 1}) for place, outcome in enumerate(outcomes)]
+        )
+
+    def require_order(outcomes: Sequence[ToolOutcome]) -> None:
         text = all_text(trial.subject().format_results(outcomes))
         places = []
         for outcome in outcomes:
@@ -132,7 +143,13 @@ def _name_and_success(trial: Trial) -> None:
         [ToolOutcome.failed("alpha", "x", tool_call_id="call-0")],
         numbered([ToolOutcome.failed("alpha", "x"), ToolOutcome.ok("beta", "x"), ToolOutcome.failed("gamma", "x")]),
     ]
+    written += [
+        numbered([ToolOutcome(name="alpha", output=body, success=success), ok("x")])
+        for body in _TELLING_BODIES
+        for success in (True, False)
+    ]
     trial.search.any(rounds(words, marks=trial.is_native), check, written)
+    trial.search.every(_TELLING_BODIES, lambda body: _require_flag_of_the_outcome(trial, body))
 
 
 @F.clause(
@@ -227,7 +244,79 @@ def _only_messages(trial: Trial) -> None:
         [user, AssistantTurn(text="first", tool_calls=turn.tool_calls), batch, user],
         [ChatMessage(role="tool", content="bare"), system],
     ]
+    written += [[ChatMessage(role=role, content=text), user] for text in _protocol_texts(trial) for role in _SPEAKERS]
     trial.search.any(_histories(), check, written)
+
+
+@F.clause(
+    "F9",
+    "The entry of a reply keeps the reasoning and the metadata that the provider reported beside the text.",
+    reason="Providers sign what they wrote and want it back, whatever way the calls are written.",
+    prevents="A turn that a provider refuses because its reasoning or its signature is gone.",
+    needs=("text", "parsing"),
+)
+def _reported_is_kept(trial: Trial) -> None:
+    def check(response: ModelResponse) -> None:
+        entry = trial.subject().parse_response(response).entry
+        for field in ("reasoning_content", "metadata"):
+            want, got = getattr(response, field), getattr(entry, field)
+            require(want == got, f"{field} of the entry is {got!r}, not {want!r} as the provider reported it")
+
+    responses = st.builds(ModelResponse, text=st.none() | words, reasoning_content=st.none() | any_text)
+    written = [
+        ModelResponse(text="hm", reasoning_content="because\n"),
+        ModelResponse(text="hm", metadata={"signature": "x", "n": [1.0, None]}),
+        ModelResponse(text=None, reasoning_content=" ", metadata={"a": {}}),
+    ]
+    trial.search.any(responses, check, written)
+
+
+@F.clause(
+    "F10",
+    "An outcome's attachments are on the entry that shows it, in order.",
+    reason="A screenshot is the result; the text beside it says that there is one.",
+    prevents="An image that a tool returned and no model ever sees.",
+)
+def _attachments(trial: Trial) -> None:
+    first, second, third = (Attachment(media_type="image/png", url=f"https://example.org/{n}.png") for n in "abc")
+
+    def check(attached: list[tuple[Attachment, ...]]) -> None:
+        outcomes = numbered([ok(f"body {place}") for place in range(len(attached))])
+        outcomes = [o.model_copy(update={"attachments": a}) for o, a in zip(outcomes, attached, strict=True)]
+        want = [attachment for group in attached for attachment in group]
+        for others in ([], [marked("alone", call_id="call-x"), ok("last", call_id="call-y")]):
+            entries = trial.subject().format_results([*outcomes, *others])
+            shown = [("as formatted", entries)]
+            if trial.offers("replay"):
+                history = [call_turn([*outcomes, *others]), *load_transcript(dump_transcript(entries))]
+                shown.append(("in replay", trial.subject().replay(history)))
+            for way, seen in shown:
+                got = [attachment for entry in seen for attachment in _attached(entry)]
+                require(got == want, f"the attachments {way} are {got}, not {want}")
+                for outcome in outcomes:
+                    texts = [entry for entry in seen if outcome.output in text_of(entry)]
+                    beside = [attachment for entry in texts for attachment in _attached(entry)]
+                    missing = [attachment for attachment in outcome.attachments if attachment not in beside]
+                    require(not missing, f"the attachments {missing} are {way} on another entry than their outcome")
+
+    trial.search.every([[(first,)], [(first, second), (), (third,)], [(), (second, first)]], check)
+
+
+def _attached(entry: TranscriptEntry) -> list[Attachment]:
+    if isinstance(entry, ToolResultBatch):
+        return [attachment for result in entry.results for attachment in result.attachments]
+    return list(entry.attachments) if isinstance(entry, ChatMessage) else []
+
+
+_SPEAKERS: tuple[Literal["user", "system"], ...] = ("user", "system")
+
+
+def _protocol_texts(trial: Trial) -> list[str]:
+    """What a user may quote: a result and, where there is a spelling, a call."""
+    texts = [all_text(trial.subject().format_results([ok("quoted")]))]
+    if trial.offers("render_call"):
+        texts.append(trial.subject().render_call(ParsedToolCall(name="ping", arguments={})))
+    return [form for text in texts for form in (text, f"It showed me\n{text}\nWhy?")]
 
 
 def _histories() -> st.SearchStrategy[list[TranscriptEntry]]:
@@ -254,6 +343,23 @@ def _histories() -> st.SearchStrategy[list[TranscriptEntry]]:
         st.builds(ToolResultBatch, results=st.lists(results, min_size=1, max_size=2).map(tuple)),
     )
     return st.lists(entries, max_size=5)
+
+
+def _require_flag_of_the_outcome(trial: Trial, body: str) -> None:
+    """The frame of a body that tells of success or failure is that of a body that tells of nothing."""
+    if trial.is_native:
+        return
+
+    def framed(text: str, *, success: bool) -> str:
+        return all_text(trial.subject().format_results([ToolOutcome(name="alpha", output=text, success=success)]))
+
+    for success in (True, False):
+        first, second = (sign * len(body) for sign in ("Q", "Z"))
+        plain = framed(first, success=success)
+        if plain.replace(first, second) != framed(second, success=success):
+            return  # a frame may hang on its body, by a checksum say
+        telling = framed(body, success=success)
+        require_same(plain.replace(first, body), telling, f"the body {body!r} changes what its frame tells")
 
 
 def _token(place: int, is_marked: bool) -> ToolOutcome:

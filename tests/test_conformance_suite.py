@@ -63,7 +63,7 @@ class TestMine(DialectConformance):
 def test_each_clause_is_a_test_with_its_id(tmp_path):
     (tmp_path / "test_mine.py").write_text(MINE, encoding="utf-8")
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-rA", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "-k", "V1 or V2 or V3 or F1 or N1", "test_mine.py"],
+        [sys.executable, "-m", "pytest", "-rA", "-q", "-p", "no:cacheprovider", "--rootdir", str(tmp_path), "-k", "(V1 or V2 or V3 or F1 or N1) and not F10", "test_mine.py"],
         capture_output=True, text=True, check=False, cwd=tmp_path, timeout=120,
     )  # fmt: skip
     told = dict(re.findall(r"^(\w+) test_mine\.py::TestMine::test_clause\[(\w+)\]", done.stdout, re.MULTILINE)[::-1])

@@ -50,20 +50,22 @@ class ToolResponseDialect(ToolDialect):
         return ChatMessage(role="user", content=text, trusted_verbatim=True)
 
     def split(self, results):
-        """`(name, success, body, marked)` as messages."""
+        """`(name, success, body, marked, attachments)` as messages."""
         entries: list = []
         run: list = []
-        for name, success, body, marked in results:
+        attached: list = []
+        for name, success, body, marked, attachments in [*results, ("", True, "end", True, ())]:
             if marked and body.strip():
-                entries += [self.batch(run)] if run else []
+                entries += [self.batch(run).model_copy(update={"attachments": tuple(attached)})] if run else []
                 entries.append(self.alone(body))
-                run = []
+                run, attached = [], []
             else:
                 run.append((name, success, body))
-        return [*entries, self.batch(run)] if run else entries
+                attached += attachments
+        return entries[:-1]
 
     def format_results(self, outcomes):
-        return self.split((o.name, o.success, o.output, o.trusted_verbatim) for o in outcomes)
+        return self.split((o.name, o.success, o.output, o.trusted_verbatim, o.attachments) for o in outcomes)
 
     def read_results(self, entries):
         return [
@@ -83,6 +85,8 @@ class ToolResponseDialect(ToolDialect):
         calls: list = []
         problems: list = []
         kept: list = []
+        for call in response.tool_calls:
+            self.read(call.name, call.arguments, call.arguments or call.name, calls, problems)
         for opener in OPENER.finditer(text):
             if opener.start() < end:
                 continue
@@ -136,7 +140,8 @@ class ToolResponseDialect(ToolDialect):
                     replayed.append(ChatMessage(role="assistant", content="\n".join(parts), metadata=entry.metadata))
             elif isinstance(entry, ToolResultBatch):
                 replayed += self.split(
-                    (self.called(r, names), r.success, r.content, r.trusted_verbatim) for r in entry.results
+                    (self.called(r, names), r.success, r.content, r.trusted_verbatim, r.attachments)
+                    for r in entry.results
                 )
             elif entry.role == "tool":
                 marked = entry.trusted_verbatim and entry.content.strip() != ""

@@ -14,15 +14,21 @@ const message = (role, content, marked = false) => ({ kind: "chat", role, conten
 function split(results) {
   const entries = [];
   let run = [];
+  let attached = [];
   const close = () => {
-    if (run.length) entries.push(message("user", `<answers>\n${run.join("\n")}\n</answers>`));
+    const content = `<answers>\n${run.join("\n")}\n</answers>`;
+    if (run.length) entries.push({ ...message("user", content), attachments: attached });
     run = [];
+    attached = [];
   };
-  for (const [name, success, body, marked] of results) {
+  for (const [name, success, body, marked, attachments] of results) {
     if (marked && !blank(body)) {
       close();
       entries.push(message("user", body, true));
-    } else run.push(quote({ tool: name, ok: success, text: body }));
+    } else {
+      run.push(quote({ tool: name, ok: success, text: body }));
+      attached.push(...(attachments ?? []));
+    }
   }
   close();
   return entries;
@@ -55,6 +61,7 @@ function parse(response, tools) {
   };
   let text = (response.text ?? "").replace(/<call>(\{[^]*?\})<\/call>/g, read);
   text = text.replace(/<call>\s*[{"[][^]*/, (raw) => problem("incomplete", null, "</call> is missing", raw));
+  for (const call of response.tool_calls) problem("malformed", call.name, "write the call in the text", call.name);
   const { tool_calls, reasoning_content, metadata } = response;
   const entry = { kind: "assistant_turn", text: response.text, tool_calls, reasoning_content, metadata };
   return { text, calls, problems, entry };
@@ -92,7 +99,7 @@ function replay(history) {
       return parts.length ? [message("assistant", parts.join("\n"))] : [];
     }
     if (entry.kind === "tool_results")
-      return split(entry.results.map((r) => [called(r), r.success, r.content, r.trusted_verbatim]));
+      return split(entry.results.map((r) => [called(r), r.success, r.content, r.trusted_verbatim, r.attachments]));
     if (entry.role === "tool") {
       const marked = entry.trusted_verbatim && !blank(entry.content);
       return [message("user", marked ? entry.content : entry.content.replace(LIVE, "&lt;"), marked)];
@@ -109,7 +116,7 @@ const METHODS = {
     capabilities: ["parse_response", "render_call", "prompt_instructions", "replay", "read_results"],
     numbers: "double",
   }),
-  format_results: ({ outcomes }) => split(outcomes.map((o) => [o.name, o.success, o.output, o.trusted_verbatim])),
+  format_results: ({ outcomes }) => split(outcomes.map((o) => [o.name, o.success, o.output, o.trusted_verbatim, o.attachments])),
   parse_response: ({ response, tools }) => parse(response, tools),
   render_call: ({ call }) => renderCall(call.name, call.arguments),
   prompt_instructions: ({ tools }) =>

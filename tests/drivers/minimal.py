@@ -22,24 +22,28 @@ def split(results):
     """Results in order: marked ones that are not blank stand alone, runs of others are one message."""
     entries: list = []
     run: list = []
+    attached: list = []
 
     def close():
         if run:
-            entries.append(message("user", "<answers>\n" + "\n".join(run) + "\n</answers>"))
+            batch = message("user", "<answers>\n" + "\n".join(run) + "\n</answers>")
+            entries.append({**batch, "attachments": [*attached]})
             run.clear()
+            attached.clear()
 
-    for name, success, body, marked in results:
+    for name, success, body, marked, attachments in results:
         if marked and body.strip():
             close()
             entries.append(message("user", body, True))
         else:
             run.append(quote({"tool": name, "ok": success, "text": body}))
+            attached.extend(attachments)
     close()
     return entries
 
 
 def format_results(outcomes, **_):
-    return split((o["name"], o["success"], o["output"], o["trusted_verbatim"]) for o in outcomes)
+    return split((o["name"], o["success"], o["output"], o["trusted_verbatim"], o.get("attachments", ())) for o in outcomes)
 
 
 def read_results(entries, **_):
@@ -76,6 +80,8 @@ def parse_response(response, tools, **_):
     narrative = BROKEN.sub(lambda found: problem("incomplete", None, "</call> is missing", found[0]), narrative)
     fields = ("tool_calls", "reasoning_content", "metadata")
     entry = {"kind": "assistant_turn", "text": response["text"], **{field: response[field] for field in fields}}
+    for call in response["tool_calls"]:
+        problem("malformed", call["name"], "write the call in the text", call["name"])
     return {"text": narrative, "calls": calls, "problems": problems, "entry": entry}
 
 
@@ -97,7 +103,8 @@ def replay(history, **_):
                 entries.append(message("assistant", "\n".join(parts)))
         elif entry["kind"] == "tool_results":
             entries += split(
-                (called(r, names), r["success"], r["content"], r["trusted_verbatim"]) for r in entry["results"]
+                (called(r, names), r["success"], r["content"], r["trusted_verbatim"], r.get("attachments", ()))
+                for r in entry["results"]
             )
         elif entry["role"] == "tool":
             marked = entry["trusted_verbatim"] and entry["content"].strip() != ""

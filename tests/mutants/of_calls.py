@@ -106,6 +106,51 @@ def words_lost(reading, _):
     return reading.model_copy(update={"text": ""}) if len(reading.calls) > 1 else reading
 
 
+def words_before_lost(reading, response):
+    head = (response.text or "").partition("<tool_call>")[0]
+    if not reading.calls or not head.strip():
+        return reading
+    return reading.model_copy(update={"text": reading.text.removeprefix(head)})
+
+
+def words_behind_lost(reading, response):
+    tail = (response.text or "").rpartition("</tool_call>")[2]
+    if not reading.calls or not tail.strip():
+        return reading
+    return reading.model_copy(update={"text": reading.text.removesuffix(tail)})
+
+
+def problems_hidden(reading, _):
+    """A call that could be read hides those that could not."""
+    return reading.model_copy(update={"problems": ()}) if reading.calls else reading
+
+
+def calls_hidden(reading, _):
+    """A call that could not be read hides those that could."""
+    return reading.model_copy(update={"calls": ()}) if reading.problems else reading
+
+
+def same_reading(reading, _):
+    return reading
+
+
+class ArraysIntoEmpty(XmlDialect):
+    """Arguments that are an array are none."""
+
+    def parse_response(self, response):
+        text = re.sub(r'("arguments": )\[[^\]]*\]', r"\1{}", response.text or "")
+        reading = super().parse_response(response.model_copy(update={"text": text}))
+        kept = dict(reading.entry) | {"text": response.text}
+        return ParsedResponse(**{**dict(reading), "entry": AssistantTurn(**kept)})
+
+
+class IgnoresReportedCalls(XmlDialect):
+    def parse_response(self, response):
+        reading = super().parse_response(response.model_copy(update={"tool_calls": ()}))
+        entry = reading.entry.model_copy(update={"tool_calls": response.tool_calls})
+        return reading.model_copy(update={"entry": entry})
+
+
 def cut_text(reading, response):
     """The entry keeps the narrative, not what the model wrote."""
     if not reading.calls and not reading.problems:
@@ -225,6 +270,12 @@ CONTROLS = [
     Control("turns calls around", "C4", calls(NativeDialect, lambda found: found[::-1]), NativeDialect),
     Control("drops a call made twice", "C4", calls(PFormatDialect, lambda found: {str(c): c for c in found}.values()), PFormatDialect),
     Control("loses words between calls", "C4", parsed(XmlDialect, words_lost), XmlDialect),
+    Control("loses words before the first call", "C4", parsed(XmlDialect, words_before_lost), parsed(XmlDialect, same_reading)),
+    Control("loses words behind the last call", "C4", parsed(XmlDialect, words_behind_lost), parsed(XmlDialect, same_reading)),
+    Control("hides a broken call behind a good one", "C5", parsed(PFormatDialect, problems_hidden), PFormatDialect),
+    Control("hides a good call behind a broken one", "C5", parsed(XmlDialect, calls_hidden), XmlDialect),
+    Control("reads an array as {}", "C5", ArraysIntoEmpty, XmlDialect, "C7"),
+    Control("ignores calls reported beside the text", "C9", IgnoresReportedCalls, XmlDialect),
     Control("turns bad JSON into {}", "C5", bad_into_empty(XmlDialect), XmlDialect, "C7"),
     Control("turns bad arguments into {}", "C5", bad_into_empty(NativeDialect), NativeDialect),
     Control("raises on bad JSON", "C5", RaisesOnTags, XmlDialect, "C7"),

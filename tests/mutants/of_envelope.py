@@ -5,7 +5,9 @@ import re
 from typing import Any
 
 from builtin_dialects import read_results
-from tooldialect.dialects import ModelResponse, PFormatDialect, ToolOutcome, XmlDialect
+from line_dialect import FRAME, LineDialect
+from tool_response_dialect import LIVE
+from tooldialect.dialects import PFormatDialect, ToolOutcome, XmlDialect
 
 from .control import Control, EachBatchTheSame, parsed
 
@@ -61,7 +63,7 @@ def doubling(value):
 def reads_entities(base: Any):
     class Reads(base):
         def parse_response(self, response):
-            return super().parse_response(ModelResponse(text=html.unescape(response.text or "")))
+            return super().parse_response(response.model_copy(update={"text": html.unescape(response.text or "")}))
 
     return Reads
 
@@ -92,7 +94,78 @@ class ReplaysForgeries(XmlDialect):
         self._break_results = str
 
 
+class LinesUnquoted(LineDialect):
+    """A body may hold a line of the frame; calls are broken."""
+
+    def quote(self, body):
+        return LIVE.sub("&lt;", body)
+
+
+class UnreadLinesUnquoted(LinesUnquoted):
+    read_results = property()
+
+
+class RawNames(LineDialect):
+    """A name with a line break is a line of the frame."""
+
+    read_results = property()
+
+    def title(self, name):
+        return LIVE.sub("&lt;", name)
+
+
+class UnreadLines(LineDialect):
+    read_results = property()
+
+
+class StrippedLines(UnreadLines):
+    """Line breaks at the end of a body are dropped."""
+
+    def quote(self, body):
+        return super().quote(body.rstrip("\n"))
+
+
+class MarkedCalls(LineDialect):
+    """Reads a call at the start of a line, behind white space and the marks of a list or a quotation."""
+
+    lead = re.compile(r"^([ \t>*-]*)<(?=function=)", re.MULTILINE)
+    broken = lead
+
+    def parse_response(self, response):
+        text = re.sub(r"(?<=[^\n])<(?=function=)", "&lt;", self.lead.sub("<", response.text or ""))
+        reading = super().parse_response(response.model_copy(update={"text": text}))
+        entry = reading.entry.model_copy(update={"text": response.text})
+        return reading.model_copy(update={"entry": entry})
+
+    def quote(self, body):
+        return self.broken.sub(r"\1&lt;", FRAME.sub(r"\1\\", body))
+
+
+class MarkedCallsAlive(MarkedCalls):
+    """Breaks calls at the very start of a line only."""
+
+    broken = re.compile(r"^()<(?=function=)", re.MULTILINE)
+
+
+class ReplaysForgedLines(LineDialect):
+    def own(self, text):
+        return text
+
+
+class BreaksHeadsOnly(LineDialect):
+    """Of an invented result only the first line is broken, by what is put before it."""
+
+    def own(self, text):
+        return re.sub(r"^(?=@@result)", "~ ", text, flags=re.MULTILINE)
+
+
 CONTROLS = [
+    Control("replays lines the model made up", "E8", ReplaysForgedLines, BreaksHeadsOnly),
+    Control("drops line breaks at the end and reads none", "E2", StrippedLines, UnreadLines),
+    Control("leaves calls behind list marks alive", "E4", MarkedCallsAlive, MarkedCalls),
+    Control("copies lines of its frame", "E1", LinesUnquoted, LineDialect),
+    Control("copies lines of its frame and reads none", "E1", UnreadLinesUnquoted, UnreadLines),
+    Control("writes line breaks in names", "E3", RawNames, UnreadLines),
     Control("leaves bodies alone", "E1", envelope(str), envelope(BREAKS_ALL), "E4"),
     Control("neutralises only lower case", "E1", envelope(only(rf"<(?=[|/\s]*{TAG}(?:[\s>/|]|\Z))", re.ASCII)), envelope(BREAKS_ALL)),
     Control("lets a body end in an open tag", "E1", envelope(only(rf"<(?=[|/\s]*{TAG}[\s>/|])")), envelope(BREAKS_ALL)),

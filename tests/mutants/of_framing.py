@@ -5,7 +5,7 @@ from typing import Any
 
 from tooldialect.dialects import AssistantTurn, ChatMessage, NativeDialect, PFormatDialect, ToolResultBatch, XmlDialect
 
-from .control import Control, EachBatchTheSame, changed, framed, is_marked, replayed, results
+from .control import Control, EachBatchTheSame, changed, framed, is_marked, parsed, replayed, results
 
 BANNER = "[Tool results]\n"
 
@@ -168,6 +168,39 @@ class BlankTurns(XmlDialect):
         return [*super().replay(history), *(ChatMessage(role="assistant", content="") for _ in silent)]
 
 
+def failed_last(results):
+    return sorted(results, key=lambda result: 'status="ok"' not in result[0])
+
+
+def judged_by_body(outcomes):
+    """A body that tells of an error is a failure."""
+    return [o.model_copy(update={"success": o.success and "error" not in o.output.lower()}) for o in outcomes]
+
+
+class BreaksWhatUsersQuote(XmlDialect):
+    def replay(self, history):
+        return super().replay(
+            [
+                e.model_copy(update={"content": e.content.replace("<tool_", "&lt;tool_")})
+                if isinstance(e, ChatMessage)
+                and e.role == "user"
+                and not e.trusted_verbatim
+                and not e.content.startswith(BANNER)
+                else e
+                for e in history
+            ]
+        )
+
+
+def entry_without_report(reading, _):
+    entry = reading.entry.model_copy(update={"reasoning_content": None, "metadata": None})
+    return reading.model_copy(update={"entry": entry})
+
+
+def without_attachments(outcomes):
+    return [o.model_copy(update={"attachments": ()}) for o in outcomes]
+
+
 def trims_user(entries, _):
     return [
         e.model_copy(update={"content": e.content.strip()})
@@ -185,6 +218,12 @@ CONTROLS = [
         "shows a result twice", "F1",
         batches(XmlDialect, lambda rs: [*rs, rs[-1]]), batches(XmlDialect, lambda rs: [*rs]),
     ),
+    Control("puts failures last", "F1", batches(XmlDialect, failed_last), batches(XmlDialect, list)),
+    Control("takes a body for a failure", "F5", given(XmlDialect, judged_by_body), given(XmlDialect, list)),
+    Control("breaks what the user quotes", "F8", BreaksWhatUsersQuote, XmlDialect),
+    Control("forgets reasoning and metadata", "F9", parsed(XmlDialect, entry_without_report), XmlDialect),
+    Control("drops attachments", "F10", given(PFormatDialect, without_attachments), given(PFormatDialect, list)),
+    Control("drops attachments of records", "F10", given(NativeDialect, without_attachments), NativeDialect),
     Control("reopens no batch", "F2", results(XmlDialect, reopens_nothing), XmlDialect),
     Control("counts the round in its frame", "F2", results(XmlDialect, counts_batches), framed(XmlDialect, counts_its_own), "F6"),
     Control("gives every result a turn", "F3", OneEntryEach, XmlDialect, "V2 F6"),
@@ -203,7 +242,7 @@ CONTROLS = [
     Control("names results after the last call", "F6", NamesAllAlike, XmlDialect),
     Control("mutates its input", "F7", Mutates, MutatesItsCopy),
     Control("mutates the arguments of a call", "F7", MutatesCalls, PFormatDialect),
-    Control("has no order of its own", "F7", Alternates, NativeDialect),
+    Control("has no order of its own", "F7", Alternates, NativeDialect, "F1"),
     Control("numbers its frames", "F7", Counts, XmlDialect, "V4 F2 F6"),
     Control("leaves records in replay", "F8", LeavesRecords, XmlDialect),
     Control("writes blank turns in replay", "F8", BlankTurns, XmlDialect),
