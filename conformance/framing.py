@@ -299,7 +299,8 @@ def _attachments(trial: Trial) -> None:
                     missing = [attachment for attachment in outcome.attachments if attachment not in beside]
                     require(not missing, f"the attachments {missing} are {way} on another entry than their outcome")
 
-    trial.search.every([[(first,)], [(first, second), (), (third,)], [(), (second, first)]], check)
+    cases: list[list[tuple[Attachment, ...]]] = [[(first,)], [(first, second), (), (third,)], [(), (second, first)]]
+    trial.search.every(cases, check)
 
 
 def _attached(entry: TranscriptEntry) -> list[Attachment]:

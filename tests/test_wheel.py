@@ -77,7 +77,7 @@ def test_the_core_needs_four_distributions(metadata):
 
 
 def test_extras_name_what_they_bring(metadata):
-    assert set(metadata.get_all("Provides-Extra")) == {"mcp", "demo", "conformance", "test", "lint"}
+    assert set(metadata.get_all("Provides-Extra")) == {"bench", "mcp", "demo", "conformance", "test", "lint"}
     assert requirements(metadata, "mcp") == {"mcp"}
     assert requirements(metadata, "demo") == {"tooldialect", "mcp-server-git", "mcp-server-time", "rich"}
     assert requirements(metadata, "conformance") == {"hypothesis", "lxml", "pytest", "rich", "typer"}

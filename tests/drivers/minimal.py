@@ -43,7 +43,9 @@ def split(results):
 
 
 def format_results(outcomes, **_):
-    return split((o["name"], o["success"], o["output"], o["trusted_verbatim"], o.get("attachments", ())) for o in outcomes)
+    return split(
+        (o["name"], o["success"], o["output"], o["trusted_verbatim"], o.get("attachments", ())) for o in outcomes
+    )
 
 
 def read_results(entries, **_):
