@@ -229,7 +229,7 @@ def test_extreme_schemas_and_any_object_raise_nothing(schema: Any, arguments: An
 def test_the_parts_that_are_taken_apart_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
     asked: list[int] = []
     ask = descent.Descent._ask
-    monkeypatch.setattr(descent.Descent, "_ask", lambda self, *given: asked.append(1) or ask(self, *given))
+    monkeypatch.setattr(descent.Descent, "_ask", lambda self, *given: asked.append(1) or ask(self, *given))  # type: ignore[redundant-expr]
     tree: Any = {}
     for _ in range(14):
         tree = {"c": [tree, dict(tree)]} if not tree else {"c": [tree, json.loads(json.dumps(tree))]}
@@ -243,7 +243,7 @@ def test_the_parts_that_are_taken_apart_are_counted(monkeypatch: pytest.MonkeyPa
 def test_exact_pairs_are_counted_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     looked_at: list[int] = []
     pairs = budget._pairs
-    monkeypatch.setattr(budget, "_pairs", lambda *given: looked_at.append(1) or pairs(*given))
+    monkeypatch.setattr(budget, "_pairs", lambda *given: looked_at.append(1) or pairs(*given))  # type: ignore[redundant-expr]
     node = {"anyOf": [{"properties": {"c": {"$ref": "#/$defs/n"}}}, {"items": {"$ref": "#/$defs/n"}}]}
     value: Any = 1
     for _ in range(100):

@@ -142,7 +142,7 @@ def test_a_recursive_contract_has_no_short_way() -> None:
 def test_an_equal_contract_is_not_made_ready_again(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Any] = []
     validator_for = jsonschema_rs.validator_for
-    monkeypatch.setattr(jsonschema_rs, "validator_for", lambda *a, **k: made.append(a) or validator_for(*a, **k))
+    monkeypatch.setattr(jsonschema_rs, "validator_for", lambda *a, **k: made.append(a) or validator_for(*a, **k))  # type: ignore[redundant-expr]
     for _ in range(3):
         contract = Contract(input_schema={"properties": {"only-here": {"type": "integer"}}})
         assert not check_arguments({"only-here": 1}, contract).violations

@@ -277,7 +277,9 @@ def hashed(monkeypatch):
     sizes = []
     digest = ledger_module.xxhash.xxh3_64_hexdigest
     monkeypatch.setattr(
-        ledger_module.xxhash, "xxh3_64_hexdigest", lambda given: sizes.append(len(given)) or digest(given)
+        ledger_module.xxhash,
+        "xxh3_64_hexdigest",
+        lambda given: sizes.append(len(given)) or digest(given),  # type: ignore[redundant-expr]
     )
     return sizes
 
