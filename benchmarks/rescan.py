@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Callable, Iterable
 from functools import partial
-from pathlib import Path
 from typing import Any
 
 import orjson
@@ -204,40 +203,3 @@ def _unchanged(gate: ContractGate, entries: list[TranscriptEntry]) -> Contender:
     run = gate.run()
     run.refresh(host_texts(entries))
     return lambda: run.refresh(host_texts(entries))
-
-
-def from_transcript(path: str) -> Case:
-    """The user's own, an OpenAI Chat or Anthropic request as JSON or JSON Lines of messages."""
-    return Case("yours", path, partial(_yours, path))
-
-
-def _yours(path: str, rounds: int) -> Metrics:
-    content = Path(path).read_text(encoding="utf-8")
-    try:
-        request = json.loads(content)
-    except ValueError:
-        request = [json.loads(line) for line in content.split("\n") if line.strip()]
-    if isinstance(request, dict) and "messages" in request:
-        request = request["messages"]
-    if not isinstance(request, list) or not all(isinstance(row, dict) and "role" in row for row in request):
-        raise SystemExit(f"{path}: neither a request with messages, nor messages, one a line")
-    blocks = any(isinstance(row.get("content"), list) for row in request)
-    wire = WIRES["anthropic" if blocks else "openai-chat"]
-    gate = corpus.gate_for(0, corpus.LEDGERS["memory"]())
-    texts = list(wire.host_texts(request))
-    with gate.run() as run:
-        samples = measure(
-            {
-                "refresh": lambda: run.refresh(wire.host_texts(request)),
-                "json.dumps": lambda: json.dumps(request),
-                "orjson.dumps": lambda: orjson.dumps(request),
-                "search": lambda: [text for text in texts if corpus.PREFIX in text],
-            },
-            rounds,
-            between=lambda: json.dumps(request),
-        )
-    return {
-        "rows": Metric(len(request)),
-        "us a refresh": Metric(samples.median("refresh") * 1e6, samples.spread("refresh")),
-        **{f"of {name}": _ratio(samples, "refresh", name) for name in samples.seconds if name != "refresh"},
-    }
