@@ -73,16 +73,19 @@ def measure(
     between: Contender | None = None,
     budget: float | None = None,
     seed: int = 0,
+    before: Mapping[str, Contender] | None = None,
 ) -> Samples:
     """Some `rounds` rounds: up to eight times as many where they are short, fewer (but three) where they
     would take more than `budget` seconds.
 
-    `between` runs before every single sample, untimed, to fill the caches with something else; then
-    one sample is one run. Without it a sample is as many runs as take 2 ms. Every contender runs
-    once before, untimed: what it makes once is no part of what it costs.
+    `between` runs before every single sample, untimed, to fill the caches with something else, and
+    `before` before those of one contender, to bring about what it starts from; then one sample is
+    one run. Else a sample is as many runs as take 2 ms. Every contender runs once at first,
+    untimed: what it makes once is no part of what it costs.
     """
     draw = random.Random(seed)
-    numbers = {name: _repeats(run, once=between is not None) for name, run in contenders.items()}
+    prepare = {name: [run for run in (between, (before or {}).get(name)) if run] for name in contenders}
+    numbers = {name: _repeats(run, once=bool(prepare[name])) for name, run in contenders.items()}
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     names = list(contenders)
     empty = _cost_of_the_clock()
@@ -98,8 +101,8 @@ def measure(
             draw.shuffle(names)
             for name in names:
                 run, number = contenders[name], numbers[name]
-                if between is not None:
-                    between()
+                for first in prepare[name]:
+                    first()
                 began = _clock()
                 for _ in range(number):
                     run()

@@ -56,6 +56,16 @@ def test_contenders_run_in_every_round_and_the_caches_are_filled_before_each():
     assert len(timed) // 4 >= 3
 
 
+def test_what_a_contender_starts_from_is_brought_about_before_each_of_its_samples():
+    ran = []
+    contenders = {"a": lambda: ran.append("a"), "b": lambda: ran.append("b")}
+    measure(contenders, 3, before={"a": lambda: ran.append("reset")})
+    timed = [at for at, name in enumerate(ran) if name == "a"][1:]
+    assert len(timed) >= 3
+    assert all(ran[at - 1] == "reset" for at in timed)
+    assert ran.count("reset") == len(timed)
+
+
 def test_no_sample_is_zero_however_little_was_done():
     samples = measure({"a": int, "b": int}, 3, between=int)
     assert samples.ratio("a", "b") > 0
