@@ -33,21 +33,26 @@ def read_run(path: str | Path) -> dict[str, Any]:
 
 
 def _is_run(run: Any) -> bool:
-    if not (isinstance(run, dict) and isinstance(run.get("machine"), dict) and isinstance(run.get("versions"), dict)):
+    if not isinstance(run, dict):
         return False
-    results = run.get("results")
+    machine, versions, results = (run.get(name) for name in ("machine", "versions", "results"))
+    if not (isinstance(machine, dict) and isinstance(versions, dict) and isinstance(results, dict)):
+        return False
     return (
-        isinstance(run["machine"].get("python"), str)
-        and isinstance(results, dict)
-        and all(
-            isinstance(metrics, dict) and all(_is_metric(number) for number in metrics.values())
-            for metrics in results.values()
-        )
+        isinstance(machine.get("python"), str)
+        and all(_is_number(machine.get(name, 0) or 0) for name in ("cores", "load", "waited"))
+        and isinstance(run.get("when"), str)
+        and _is_number(run.get("processes", 1))
+        and all(isinstance(metrics, dict) and all(map(_is_metric, metrics.values())) for metrics in results.values())
     )
 
 
 def _is_metric(number: Any) -> bool:
-    return isinstance(number, list) and len(number) == 2 and all(type(part) in (int, float) for part in number)
+    return isinstance(number, list) and len(number) == 2 and all(map(_is_number, number))
+
+
+def _is_number(value: Any) -> bool:
+    return type(value) in (int, float) and abs(value) < 1e300
 
 
 def folder_name(run: dict[str, Any]) -> str:

@@ -255,6 +255,10 @@ def test_a_marked_row_is_the_cost_of_a_miss():
     )
 
 
+def test_of_saved_entries_what_a_later_rescan_costs_is_told_too():
+    assert "then it adds 9.5 µs." in yours.answer("x", NUMBERS | {"us once known": [9.5, 0]}, "a saved transcript", 1)
+
+
 def test_several_files_are_weighed_by_their_calls():
     other = NUMBERS | {"model calls": [3, 0], "us a call": [23.4, 0], "of json.dumps": [0.1, 0]}
     [told] = yours.answer_for_all([NUMBERS, other])
@@ -273,6 +277,6 @@ def test_a_delivery_by_an_unknown_ledger_is_counted_as_marked_and_nothing_is_quo
     [(case, numbers)] = report["results"].items()
     assert case == "yours/standard input"
     assert (numbers["rows"][0], numbers["texts"][0], numbers["marked"][0]) == (4, 2, 1)
-    assert "us for marked rows" in numbers
+    assert {"us for marked rows", "us once known"} <= numbers.keys()
     assert "PRIVATE" not in output + error
     assert report["answers"][0].startswith("standard input (a saved transcript; 4 rows")
