@@ -123,7 +123,20 @@ def test_a_target_is_that_of_the_python_that_was_measured(python, kept):
 
 @pytest.mark.parametrize(
     "content",
-    ["", "{", "[]", "7", "{}", '{"results": 1}', json.dumps(run_of({"a": {"us": 1}})), "[" * 100_000, b"\xff"],
+    [
+        "",
+        "{",
+        "[]",
+        "7",
+        "{}",
+        '{"results": 1}',
+        json.dumps(run_of({"a": {"us": 1}})),
+        json.dumps(run_of({"a": {"us": [10**400, 0]}})),
+        json.dumps(run_of({}, machine={"load": "much"})),
+        json.dumps(run_of({}, when=None)),
+        "[" * 100_000,
+        b"\xff",
+    ],
 )
 def test_a_file_that_is_no_run_is_refused_in_words(content, tmp_path, capsys):
     file = tmp_path / "old.json"

@@ -96,6 +96,11 @@ def test_targets_newly_kept_or_missed_are_named():
     assert "kept now: one hostile tag in every line (≤ 2.5 ns a byte): 3, now 2" in notes
 
 
+def test_a_target_that_one_run_did_not_measure_is_neither_kept_nor_missed_now():
+    run = run_of({"serialise/dense x": {"ns a byte": [90.0, 0]}})
+    assert "now:" not in told(compare(run_of({}), run)) + told(compare(run, run_of({})))
+
+
 def test_what_became_slower_by_so_much_is_told_apart():
     new = {"consult/a": {"of json.loads": [0.7, 0.02]}}
     comparison = compare(run_of(OLD), run_of(new))
