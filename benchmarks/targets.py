@@ -133,5 +133,10 @@ _TARGETS = (
     _Target(
         "check_arguments, validator cached, of json.loads", 0.5, _worst("consult/check_arguments", "of json.loads")
     ),
-    _Target("importing dialects and gate, of pydantic alone", 1.5, _worst("import/", "to pydantic")),
+    _Target("importing dialects and gate, of pydantic alone", 1.5, _worst("import/dialects and gate", "to pydantic")),
+    _Target(
+        "importing all that a harness names, of pydantic with one model",
+        1.5,
+        _worst("import/ready to work", "to one model"),
+    ),
 )

@@ -54,15 +54,15 @@ def _intact_if_marked(marked: bool, info: ValidationInfo) -> bool:
     return marked
 
 
-# RFC 6838, section 4.2: the characters of a registered name.
-_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")
+# Compiled by the first attachment. RFC 6838, section 4.2: the characters of a registered name.
+_MEDIA_TYPE = r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}"
 # RFC 3986, section 3.1, and no character that ends an address in running text.
-_URL = re.compile(r"[a-z][a-z0-9+.-]*:[^\s\x00-\x20\x7f<>\"]+", re.IGNORECASE)
+_URL = r"(?i)[a-z][a-z0-9+.-]*:[^\s\x00-\x20\x7f<>\"]+"
 
 
 def _media_type(value: str) -> str:
     lowered = value.lower()
-    if not _MEDIA_TYPE.fullmatch(lowered):
+    if not re.fullmatch(_MEDIA_TYPE, lowered):
         raise ValueError(f"{value!r} is no media type: write type/subtype, such as image/png, without parameters")
     return lowered
 
@@ -78,7 +78,7 @@ def _base64(value: str) -> str:
 
 
 def _url(value: str) -> str:
-    if not _URL.fullmatch(value):
+    if not re.fullmatch(_URL, value):
         raise ValueError('url is no absolute address (scheme, colon, and neither white space nor < > " in it)')
     if value[:5].lower() == "data:":
         raise ValueError("url is a data: address; put its base64 text into data")
