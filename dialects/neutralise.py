@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
+from functools import cache, lru_cache, partial
 
 from .openers import LEAD_CHARACTERS, holds_opener, opener, sieves, whole_opener
 from .text import clean_text
 
 # A long text is broken in pieces of about so many characters: what is made of one fits the
 # caches, and one that holds nothing to be broken costs no search.
-_PIECE = 16 * 1024
+_PIECE = 24 * 1024
 
 # A spelling is replaced everywhere while that adds one character in so many, and not oftener than that.
 _DENSE = 32
 _ROUNDS = 8
+# Texts with more `<` than one in so many are searched as floods of them.
+_FLOOD = 6
 
 # What the escape itself writes: a token made of it could come into being by breaking another.
 _ESCAPE_OVERLAP = re.compile(r"&(?:l(?:t(?:;|\Z)|\Z)|\Z)")
@@ -58,55 +60,51 @@ def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = (), broken: str
     """
     if not tags and not tokens:
         return lambda text: text
-    may_hold = sieves(tags, tokens)
     inner = [(token, at) for token in tokens for at in range(1, len(token)) if token[at] == "<"]
     replacement = broken.replace("\\", "\\\\")
     apart = _apart(tags, tokens)
-    whole = whole_opener(tags, tokens)
+    # Compiled when a text first needs them: most never do, and it takes milliseconds.
+    may_hold, whole = cache(partial(sieves, tags, tokens)), cache(partial(whole_opener, tags, tokens))
+    predicate, pattern = cache(partial(holds_opener, tags, tokens)), cache(partial(opener, tags, tokens))
 
-    def breaker(*, at_end: bool) -> Callable[[str], str]:
-        holds = holds_opener(tags, tokens, at_end=at_end)
-        openers = opener(tags, tokens, at_end=at_end)
-
-        def break_openers(text: str) -> str:
+    def break_openers(text: str, *, at_end: bool) -> str:
+        holds = predicate(at_end=at_end)
+        if not holds(_searchable(text)):
+            return text
+        openers = pattern(at_end=at_end, flooded=text.count("<") * _FLOOD > len(text))
+        # Floods repeat a few spellings, and replacing one everywhere is many times faster than substitution.
+        for _ in range(_ROUNDS if apart else 0):
+            first = openers.search(text)
+            if first is None:
+                return text
+            spelled = whole().match(text, first.start())
+            if spelled is None:  # a name that the text's end ends
+                break
+            length = len(text)
+            # As `replace` does, which looks for each place twice.
+            text = (broken + spelled[0][1:]).join(text.split(spelled[0]))
             if not holds(_searchable(text)):
                 return text
-            # Floods repeat a few spellings, and replacing one everywhere is many times faster than substitution.
-            for _ in range(_ROUNDS if apart else 0):
-                first = openers.search(text)
-                if first is None:
-                    return text
-                spelled = whole.match(text, first.start())
-                if spelled is None:  # a name that the text's end ends
-                    break
-                length = len(text)
-                text = text.replace(spelled[0], broken + spelled[0][1:])
-                if not holds(_searchable(text)):
-                    return text
-                if (len(text) - length) * _DENSE < length:
-                    break
-            return openers.sub(replacement, text)
-
-        return break_openers
-
-    break_piece, break_last = breaker(at_end=False), breaker(at_end=True)
+            if (len(text) - length) * _DENSE < length:
+                break
+        return openers.sub(replacement, text)
 
     def neutralise(text: str) -> str:
         if "<" not in text:
             return text
         searchable = _searchable(text)
-        for may in may_hold:
+        for may in may_hold():
             if may(searchable):
                 break
         else:
             return text
         if len(text) <= _PIECE or not apart:
-            return break_last(text)
+            return break_openers(text, at_end=True)
         broken_up: list[str] = []
         unchanged = True
         # One after the other: holding all pieces beside what becomes of them would double the memory.
         for piece, last in _pieces(text, inner):
-            broken_up.append(break_last(piece) if last else break_piece(piece))
+            broken_up.append(break_openers(piece, at_end=last))
             unchanged = unchanged and broken_up[-1] is piece
         return text if unchanged else "".join(broken_up)
 

@@ -27,13 +27,15 @@ _RARE_SECOND = frozenset("|~^`@#%&")
 _FEW = 3
 
 
-def opener(tags: tuple[str, ...], tokens: tuple[str, ...], *, at_end: bool) -> re.Pattern[str]:
-    """Matches the `<` of each, and no more than that. `at_end`: a name may also be ended by the text's end."""
-    exact = _exact(tags, tokens, rf"(?:{_NAME_ENDED}|\Z)" if at_end else _NAME_ENDED)
-    guard = _guard(tags, tokens)
-    # Sets in a row are refused five times as fast as an alternation, or as a look-ahead of their own:
-    # what looks like an opener at first is refused before `exact` is tried, from behind the sets.
-    ahead = f"{''.join(guard)}(?<=(?={exact}).{{{len(guard)}}})" if guard else exact
+def opener(tags: tuple[str, ...], tokens: tuple[str, ...], *, at_end: bool, flooded: bool) -> re.Pattern[str]:
+    """Matches the `<` of each, and no more than that. `at_end`: a name may also be ended by the text's end.
+    `flooded`: for texts that are full of `<`, most of which open nothing; the result is the same."""
+    ahead = _exact(tags, tokens, rf"(?:{_NAME_ENDED}|\Z)" if at_end else _NAME_ENDED)
+    guard = _guard(tags, tokens) if flooded else []
+    if guard:
+        # Sets in a row are refused five times as fast as an alternation, or as a look-ahead of their own:
+        # what looks like an opener at first is refused before the rest is tried, from behind the sets.
+        ahead = f"{''.join(guard)}(?<=(?={ahead}).{{{len(guard)}}})"
     return re.compile(f"<(?={ahead})", re.ASCII | re.DOTALL)
 
 

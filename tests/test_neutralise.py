@@ -79,11 +79,11 @@ alphabet = "<|/s>ta_ \n\\$.[é\uff5c"
 # Long texts are broken in pieces: what lies across the place of a cut is broken as if there were none.
 around_a_cut = st.tuples(
     st.sampled_from(["a", "é", "a\u2581", "<", "<x", "</", "<tool_result", "</tool_result>", "<|im_end|", "<<SYS>>"]),
-    st.integers(16 * 1024 - 40, 16 * 1024 + 40),
+    st.integers(24 * 1024 - 40, 24 * 1024 + 40),
     texts,
     st.booleans(),
     texts,
-).map(lambda p: "".join((repeat(p[0], p[1]), p[2], repeat(p[0], 16 * 1024 - 40) if p[3] else "", p[4])))
+).map(lambda p: "".join((repeat(p[0], p[1]), p[2], repeat(p[0], 24 * 1024 - 40) if p[3] else "", p[4])))
 
 
 def repeat(unit, size):
@@ -92,9 +92,9 @@ def repeat(unit, size):
 
 @settings(max_examples=60)
 @given(around_a_cut)
-@example("a" * (16 * 1024 - 1) + "<<SYS>>" + "a" * (16 * 1024) + "<</SYS>>")
-@example("a" * (16 * 1024 - 11) + "<tool_call<" + "a" * (16 * 1024) + "<tool_call")
-@example("<tool_call>" + "a" * (16 * 1024) + "<|im_start|><|im_start|>")
+@example("a" * (24 * 1024 - 1) + "<<SYS>>" + "a" * (24 * 1024) + "<</SYS>>")
+@example("a" * (24 * 1024 - 11) + "<tool_call<" + "a" * (24 * 1024) + "<tool_call")
+@example("<tool_call>" + "a" * (24 * 1024) + "<|im_start|><|im_start|>")
 def test_where_a_long_text_is_cut_makes_no_difference(text):
     assert neutraliser(PROTOCOL_TAGS, CONTROL_TOKENS)(text) == broken(text, PROTOCOL_TAGS, CONTROL_TOKENS)
     assert neutraliser(PROTOCOL_TAGS)(text) == broken(text, PROTOCOL_TAGS, ())
