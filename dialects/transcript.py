@@ -115,13 +115,21 @@ def record_of_clean(kind: type[R], **fields: Any) -> R:
 
     Equal to the constructor's in every way. For records whose defaults are plain values.
     """
-    record = kind.__new__(kind)
-    fill = object.__setattr__
-    fill(record, "__dict__", _blank(kind) | fields)
-    fill(record, "__pydantic_fields_set__", set(fields))
-    fill(record, "__pydantic_extra__", None)
-    fill(record, "__pydantic_private__", None)
+    record: R = object.__new__(kind)
+    values = _blank(kind).copy()
+    values.update(fields)
+    _set_values(record, values)
+    _set_given(record, set(fields))
+    _set_extra(record, None)
+    _set_private(record, None)
     return record
+
+
+# A frozen record refuses `setattr`; these are what `object.__setattr__` looks up each time.
+_set_values, _set_given, _set_extra, _set_private = (
+    BaseModel.__dict__[slot].__set__
+    for slot in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+)
 
 
 @cache
