@@ -87,7 +87,23 @@ def fill(unit: str, size: int) -> str:
     return (unit * (size // len(unit) + 1))[:size]
 
 
+# What stands before each opener, of which no two neighbours are spelled alike.
+_BEFORE_SPELLINGS = {
+    "spellings in floods of <": "<" * 1000,
+    "spellings in floods of </": "</" * 500,
+    "a thousand spellings": "",
+}
+
+
+DENSE_NAMES = (*DENSE, *_BEFORE_SPELLINGS)
+
+
 def dense(name: str, size: int) -> str:
+    if name in _BEFORE_SPELLINGS:
+        # Replacing one spelling everywhere is of no use here.
+        draw = random.Random(SEED)
+        spellings = ["".join(map(draw.choice, zip(word, word.upper(), strict=True))) for word in ["tool_result"] * 997]
+        return fill("".join(f"{_BEFORE_SPELLINGS[name]}<{spelling}>" for spelling in spellings), size)
     # At the end: everything before it is searched in vain.
     token = "<|im_start|>" if name.startswith("a token") else ""
     return fill(DENSE[name], size - len(token)) + token

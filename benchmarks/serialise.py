@@ -41,7 +41,7 @@ def cases() -> list[Case]:
     ]
     dense = [
         Case(GROUP, f"dense {name}", partial(_dense, name), quick=name in ("flood of <|", "closing tags"))
-        for name in corpus.DENSE
+        for name in corpus.DENSE_NAMES
     ]
     return [*plain, *code, *hostile, *dense]
 
@@ -64,13 +64,14 @@ def _plain(size: int, count: int, rounds: int) -> Metrics:
     for body in bodies:
         parts += ['<tool_result name="read_file" status="ok">\n', body, "\n</tool_result>\n"]
     [message] = dialect.format_results(outcomes)
-    assert message.content == "".join(parts)
+    assert message.content == "".join(parts) == _by_hand(outcomes)
     samples = measure(
         {
             "format_results": lambda: dialect.format_results(outcomes),
             "replay": lambda: dialect.replay([turn, batch]),
             "replay of the turn": lambda: dialect.replay([turn]),
             "join": lambda: "".join(parts),
+            "by hand": lambda: _by_hand(outcomes),
             "saxutils": lambda: "".join(map(escape, parts)),
             "lxml": lambda: _lxml(bodies),
         },
@@ -78,11 +79,23 @@ def _plain(size: int, count: int, rounds: int) -> Metrics:
     )
     return {
         "to a join": Metric(samples.ratio("format_results", "join"), samples.ratio_spread("format_results", "join")),
+        "to a join by hand": Metric(
+            samples.ratio("format_results", "by hand"), samples.ratio_spread("format_results", "by hand")
+        ),
         "to saxutils.escape": Metric(samples.ratio("format_results", "saxutils")),
         "to lxml": Metric(samples.ratio("format_results", "lxml")),
         "ns a result": Metric(samples.median("format_results") / count * 1e9, samples.spread("format_results")),
         "replay to a join": Metric(samples.difference("replay", "replay of the turn") / samples.median("join")),
     }
+
+
+def _by_hand(outcomes: list[ToolOutcome]) -> str:
+    """The same text as a harness would write it, unescaped and not yet a record."""
+    return "[Tool results]\n" + "".join(
+        f'<tool_result name="{outcome.name}" status="{"ok" if outcome.success else "error"}">\n'
+        f"{outcome.output}\n</tool_result>\n"
+        for outcome in outcomes
+    )
 
 
 def _lxml(bodies: list[str]) -> str:

@@ -2,77 +2,114 @@
 
 from typing import TYPE_CHECKING
 
-from .catalogue import render_catalogue
-from .dialect import CallFormat, ToolDialect
-from .errors import (
-    MissingExtraError,
-    PluginError,
-    RenderError,
-    ToolDialectError,
-    TranscriptError,
-    UnknownDialectError,
-    UnknownWireError,
-    VerbatimError,
-    WireError,
-)
-from .host_texts import host_texts
 from .later import exports_later
-from .mcp_results import outcome_from_mcp
-from .native import NativeDialect
-from .pairing import repair_tool_cycles
-from .pformat import PFormatDialect
-from .registry import available_dialects, get_dialect
-from .saved import dump_transcript, load_transcript
-from .tags import CONTROL_TOKENS
-from .text_dialect import TextDialect
-from .transcript import (
-    AssistantTurn,
-    Attachment,
-    ChatMessage,
-    ModelResponse,
-    ParsedResponse,
-    ParsedToolCall,
-    Problem,
-    Record,
-    ToolCall,
-    ToolOutcome,
-    ToolResult,
-    ToolResultBatch,
-    ToolSpec,
-    TranscriptEntry,
-)
-from .wires import OpenAIChatWire, ToolIssue, Wire
-from .xml import XmlDialect
 
 if TYPE_CHECKING:
-    from .wires import (
-        AnthropicWire,
-        BedrockWire,
-        GeminiWire,
-        LangChainWire,
-        MistralWire,
-        OpenAIResponsesWire,
-        PlainChatWire,
-        available_wires,
-        wire_for,
+    from .catalogue import render_catalogue
+    from .dialect import CallFormat, ToolDialect
+    from .errors import (
+        MissingExtraError,
+        PluginError,
+        RenderError,
+        ToolDialectError,
+        TranscriptError,
+        UnknownDialectError,
+        UnknownWireError,
+        VerbatimError,
+        WireError,
     )
+    from .host_texts import host_texts
+    from .mcp_results import outcome_from_mcp
+    from .native import NativeDialect
+    from .pairing import repair_tool_cycles
+    from .pformat import PFormatDialect
+    from .registry import available_dialects, get_dialect
+    from .saved import dump_transcript, load_transcript
+    from .tags import CONTROL_TOKENS
+    from .text_dialect import TextDialect
+    from .transcript import (
+        AssistantTurn,
+        Attachment,
+        ChatMessage,
+        ModelResponse,
+        ParsedResponse,
+        ParsedToolCall,
+        Problem,
+        Record,
+        ToolCall,
+        ToolOutcome,
+        ToolResult,
+        ToolResultBatch,
+        ToolSpec,
+        TranscriptEntry,
+    )
+    from .wires.anthropic import AnthropicWire
+    from .wires.base import Wire
+    from .wires.bedrock import BedrockWire
+    from .wires.gemini import GeminiWire
+    from .wires.langchain import LangChainWire
+    from .wires.mistral import MistralWire
+    from .wires.named import available_wires, wire_for
+    from .wires.openai_chat import OpenAIChatWire
+    from .wires.openai_responses import OpenAIResponsesWire
+    from .wires.plain_chat import PlainChatWire
+    from .wires.sent_tools import ToolIssue
+    from .xml import XmlDialect
 
-__getattr__ = exports_later(
+exports_later(
     __name__,
-    dict.fromkeys(
-        (
-            "AnthropicWire",
-            "BedrockWire",
-            "GeminiWire",
-            "LangChainWire",
-            "MistralWire",
-            "OpenAIResponsesWire",
-            "PlainChatWire",
-            "available_wires",
-            "wire_for",
-        ),
-        "wires",
-    ),
+    {
+        "catalogue": ["render_catalogue"],
+        "dialect": ["CallFormat", "ToolDialect"],
+        "errors": [
+            "MissingExtraError",
+            "PluginError",
+            "RenderError",
+            "ToolDialectError",
+            "TranscriptError",
+            "UnknownDialectError",
+            "UnknownWireError",
+            "VerbatimError",
+            "WireError",
+        ],
+        "host_texts": ["host_texts"],
+        "mcp_results": ["outcome_from_mcp"],
+        "native": ["NativeDialect"],
+        "pairing": ["repair_tool_cycles"],
+        "pformat": ["PFormatDialect"],
+        "registry": ["available_dialects", "get_dialect"],
+        "saved": ["dump_transcript", "load_transcript"],
+        "tags": ["CONTROL_TOKENS"],
+        "text_dialect": ["TextDialect"],
+        "transcript": [
+            "AssistantTurn",
+            "Attachment",
+            "ChatMessage",
+            "ModelResponse",
+            "ParsedResponse",
+            "ParsedToolCall",
+            "Problem",
+            "Record",
+            "ToolCall",
+            "ToolOutcome",
+            "ToolResult",
+            "ToolResultBatch",
+            "ToolSpec",
+            "TranscriptEntry",
+        ],
+        "wires.anthropic": ["AnthropicWire"],
+        "wires.base": ["Wire"],
+        "wires.bedrock": ["BedrockWire"],
+        "wires.gemini": ["GeminiWire"],
+        "wires.sent_tools": ["ToolIssue"],
+        "wires.langchain": ["LangChainWire"],
+        "wires.mistral": ["MistralWire"],
+        "wires.named": ["available_wires", "wire_for"],
+        "wires.openai_chat": ["OpenAIChatWire"],
+        "wires.openai_responses": ["OpenAIResponsesWire"],
+        "wires.plain_chat": ["PlainChatWire"],
+        "xml": ["XmlDialect"],
+    },
 )
 
 __all__ = [

@@ -14,7 +14,6 @@ from typing import Any
 from .dialect import CallFormat
 from .parsing.json_form import JSON_LESS_THAN
 from .parsing.schema_types import ANY_TYPE, allowed_types
-from .parsing.slot_form import SlotForm, shown_parameter
 from .tags import CATALOGUE_TAG
 from .text import LINE_ENDS
 from .transcript import ToolSpec
@@ -44,6 +43,8 @@ def _as_json(tool: ToolSpec) -> str:
 
 
 def _as_slots(tool: ToolSpec) -> str:
+    from .parsing.slot_form import SlotForm, shown_parameter  # for one dialect of three
+
     form = SlotForm(tool)
     head = form.signature if form.writable else f"{_json(tool.name)} (call it in the JSON form)"
     lines = [f"{head}  {_json(tool.description)}" if tool.description else head]

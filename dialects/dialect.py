@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias
 
 from .transcript import ModelResponse, ParsedResponse, ParsedToolCall, ToolOutcome, ToolSpec, TranscriptEntry
-from .wires import OpenAIChatWire, Wire
+from .wires.base import Wire
 
 CallFormat: TypeAlias = Literal["native", "json", "slots"]
 """How a call is spelled, and so what `render_catalogue` and the gate show of a tool.
@@ -80,5 +80,7 @@ class ToolDialect(ABC):
         What travels in fields of its own (such as `system`) is not in it: `wire.encode` has it.
         """
         if wire is None:
+            from .wires.openai_chat import OpenAIChatWire
+
             wire = OpenAIChatWire()
         return wire.messages(wire.encode(self.replay(history)))

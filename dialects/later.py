@@ -1,25 +1,44 @@
-"""Names of a package that are imported when they are first asked for.
+"""Packages whose names are imported when they are first asked for (PEP 562).
 
-A harness speaks to one provider and imports all of them; and asyncio alone takes a fifth of
-the time that importing pydantic does.
+A harness imports a package for a few of its names and pays for those: one dialect, the wire
+of its one provider. Pydantic does the same.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from importlib import import_module
+from types import ModuleType
 from typing import Any
 
 
-def exports_later(package: str, modules: Mapping[str, str]) -> Callable[[str], Any]:
-    """The `__getattr__` of a package (PEP 562) for `{name: module of the package that has it}`."""
+def exports_later(package: str, exports: Mapping[str, Sequence[str]]) -> None:
+    """Give the package these names, `{module of the package: its names}`, each with its first use.
+
+    Type checkers read the same from imports under `TYPE_CHECKING`, and complain of other names:
+    for them no `__getattr__` is in sight.
+    """
+    modules = {name: module for module, names in exports.items() for name in names}
+    itself = sys.modules[package]
 
     def find(name: str) -> Any:
         if name not in modules:
-            raise AttributeError(f"module {package!r} has no attribute {name!r}")
-        value = getattr(import_module(f"{package}.{modules[name]}"), name)
-        setattr(sys.modules[package], name, value)
+            raise AttributeError(f"module {package!r} has no attribute {name!r}", name=name, obj=itself)
+        try:
+            value = getattr(import_module(f"{package}.{modules[name]}"), name)
+        except AttributeError as error:
+            # `from package import name` would take it for a name that is not there, and hide it.
+            raise ImportError(f"cannot import {name!r} from {package!r}: {error}", name=package) from error
+        setattr(itself, name, value)
         return value
 
-    return find
+    class Package(ModuleType):
+        # A submodule that is imported is set as an attribute of its package, and would stay in
+        # place of the export of its name: `dialects.host_texts` is a function and a file.
+        def __setattr__(self, name: str, value: Any) -> None:
+            if name not in modules or not isinstance(value, ModuleType):
+                super().__setattr__(name, value)
+
+    vars(itself).update(__getattr__=find, __dir__=lambda: sorted({*vars(itself), *modules}))
+    itself.__class__ = Package

@@ -13,27 +13,23 @@ warning: installing a package must not change what `xml` means.
 from __future__ import annotations
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import cache
+from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
-from types import MappingProxyType
 from typing import Any
 
 from .dialect import ToolDialect
 from .errors import PluginError, UnknownDialectError
-from .native import NativeDialect
-from .pformat import PFormatDialect
 from .tags import PROTOCOL_TAGS
 from .transcript import ToolSpec
-from .xml import XmlDialect
 
 _LOG = logging.getLogger("tooldialect.dialects")
 
 ENTRY_POINT_GROUP = "tooldialect.dialects"
 
-BUILT_IN: Mapping[str, Callable[[Sequence[ToolSpec]], ToolDialect]] = MappingProxyType(
-    {dialect.name: dialect for dialect in (NativeDialect, XmlDialect, PFormatDialect)}
-)
+# Each in the file of its name, imported when it is asked for: a harness speaks one.
+_BUILT_IN = {"native": "NativeDialect", "xml": "XmlDialect", "pformat": "PFormatDialect"}
 
 _loaded_tags: set[str] = set()
 
@@ -43,7 +39,7 @@ def available_dialects() -> list[str]:
 
     Nothing is imported: a registered dialect that cannot be loaded is listed too.
     """
-    return [*BUILT_IN, *sorted(_registered().keys() - BUILT_IN.keys())]
+    return [*_BUILT_IN, *sorted(_registered().keys() - _BUILT_IN.keys())]
 
 
 def get_dialect(name: str, tools: Sequence[ToolSpec] = ()) -> ToolDialect:
@@ -52,8 +48,11 @@ def get_dialect(name: str, tools: Sequence[ToolSpec] = ()) -> ToolDialect:
     Raises UnknownDialectError (the message lists the known names), PluginError for a
     registered dialect that cannot be loaded, with the cause.
     """
-    if name in BUILT_IN:
-        return BUILT_IN[name](tools)
+    if name in _BUILT_IN:
+        built_in: Callable[[Sequence[ToolSpec]], ToolDialect] = getattr(
+            import_module(f".{name}", __package__), _BUILT_IN[name]
+        )
+        return built_in(tools)
     candidates = _registered().get(name, [])
     if not candidates:
         raise UnknownDialectError(f"no dialect is named {name!r}; known: {', '.join(available_dialects())}")
@@ -68,7 +67,7 @@ def known_tags() -> frozenset[str]:
 def _registered() -> dict[str, list[EntryPoint]]:
     found: dict[str, list[EntryPoint]] = {}
     for entry_point in entry_points(group=ENTRY_POINT_GROUP):
-        if entry_point.name in BUILT_IN:
+        if entry_point.name in _BUILT_IN:
             _warn_of_hidden(entry_point.name, entry_point.value)
         found.setdefault(entry_point.name, []).append(entry_point)
     return found

@@ -11,8 +11,9 @@ import math
 import re
 from typing import Any
 
-_SURROGATE = re.compile("[\ud800-\udfff]")
-_PAIR = re.compile("([\ud800-\udbff])([\udc00-\udfff])")
+# Compiled by the first text that has to be repaired; most processes see none.
+_SURROGATE = "[\ud800-\udfff]"
+_PAIR = "([\ud800-\udbff])([\udc00-\udfff])"
 
 # CPython refuses to write or read a longer integer (sys.int_info.default_max_str_digits).
 _MAX_INTEGER_DIGITS = 4300
@@ -46,8 +47,8 @@ def clean_text(text: str) -> str:
     try:
         text.encode()
     except UnicodeEncodeError:
-        joined = _PAIR.sub(_join_pair, text)
-        repaired, lone = _SURROGATE.subn("\ufffd", joined)
+        joined = re.sub(_PAIR, _join_pair, text)
+        repaired, lone = re.subn(_SURROGATE, "\ufffd", joined)
         return RepairedText(repaired) if lone else joined
     return text
 

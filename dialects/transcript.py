@@ -54,15 +54,15 @@ def _intact_if_marked(marked: bool, info: ValidationInfo) -> bool:
     return marked
 
 
-# RFC 6838, section 4.2: the characters of a registered name.
-_MEDIA_TYPE = re.compile(r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}")
+# Compiled by the first attachment. RFC 6838, section 4.2: the characters of a registered name.
+_MEDIA_TYPE = r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}"
 # RFC 3986, section 3.1, and no character that ends an address in running text.
-_URL = re.compile(r"[a-z][a-z0-9+.-]*:[^\s\x00-\x20\x7f<>\"]+", re.IGNORECASE)
+_URL = r"(?i)[a-z][a-z0-9+.-]*:[^\s\x00-\x20\x7f<>\"]+"
 
 
 def _media_type(value: str) -> str:
     lowered = value.lower()
-    if not _MEDIA_TYPE.fullmatch(lowered):
+    if not re.fullmatch(_MEDIA_TYPE, lowered):
         raise ValueError(f"{value!r} is no media type: write type/subtype, such as image/png, without parameters")
     return lowered
 
@@ -78,7 +78,7 @@ def _base64(value: str) -> str:
 
 
 def _url(value: str) -> str:
-    if not _URL.fullmatch(value):
+    if not re.fullmatch(_URL, value):
         raise ValueError('url is no absolute address (scheme, colon, and neither white space nor < > " in it)')
     if value[:5].lower() == "data:":
         raise ValueError("url is a data: address; put its base64 text into data")
@@ -115,13 +115,21 @@ def record_of_clean(kind: type[R], **fields: Any) -> R:
 
     Equal to the constructor's in every way. For records whose defaults are plain values.
     """
-    record = kind.__new__(kind)
-    fill = object.__setattr__
-    fill(record, "__dict__", _blank(kind) | fields)
-    fill(record, "__pydantic_fields_set__", set(fields))
-    fill(record, "__pydantic_extra__", None)
-    fill(record, "__pydantic_private__", None)
+    record: R = object.__new__(kind)
+    values = _blank(kind).copy()
+    values.update(fields)
+    _set_values(record, values)
+    _set_given(record, set(fields))
+    _set_extra(record, None)
+    _set_private(record, None)
     return record
+
+
+# A frozen record refuses `setattr`; these are what `object.__setattr__` looks up each time.
+_set_values, _set_given, _set_extra, _set_private = (
+    BaseModel.__dict__[slot].__set__
+    for slot in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
+)
 
 
 @cache

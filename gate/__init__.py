@@ -4,24 +4,53 @@ from typing import TYPE_CHECKING
 
 from tooldialect.dialects.later import exports_later
 
-from .arguments import ArgumentCheck, Violation, check_arguments
-from .contract import Contract
-from .counter import MemoryTurnCounter, TurnCounter
-from .decision import Decision, Reason
-from .errors import GateError
-from .explain import Sighting, Verdict
-from .gate import ContractGate
-from .ledger import Ledger, MemoryLedger, SignedLedger
-from .run import GateRun
-from .settings import GateSettings
-from .sources import ContractSource, Found, Lookup, NotFound, StaticSource, Unavailable
-from .surface import Surface
-from .target import GateTarget
-
 if TYPE_CHECKING:
-    from .sources import McpSource
+    from .arguments.check import check_arguments
+    from .arguments.checker import ArgumentCheck
+    from .arguments.descent import Violation
+    from .contract import Contract
+    from .counter import MemoryTurnCounter, TurnCounter
+    from .decision import Decision, Reason
+    from .errors import GateError
+    from .explain import Sighting, Verdict
+    from .gate import ContractGate
+    from .ledger import Ledger, MemoryLedger, SignedLedger
+    from .run import GateRun
+    from .settings import GateSettings
+    from .sources.base import (
+        ContractSource,
+        Found,
+        Lookup,
+        NotFound,
+        Unavailable,
+    )
+    from .sources.mcp import McpSource
+    from .sources.static import StaticSource
+    from .surface import Surface
+    from .target import GateTarget
 
-__getattr__ = exports_later(__name__, {"McpSource": "sources"})
+exports_later(
+    __name__,
+    {
+        "arguments.check": ["check_arguments"],
+        "arguments.checker": ["ArgumentCheck"],
+        "arguments.descent": ["Violation"],
+        "contract": ["Contract"],
+        "counter": ["MemoryTurnCounter", "TurnCounter"],
+        "decision": ["Decision", "Reason"],
+        "errors": ["GateError"],
+        "explain": ["Sighting", "Verdict"],
+        "gate": ["ContractGate"],
+        "ledger": ["Ledger", "MemoryLedger", "SignedLedger"],
+        "run": ["GateRun"],
+        "settings": ["GateSettings"],
+        "sources.base": ["ContractSource", "Found", "Lookup", "NotFound", "Unavailable"],
+        "sources.mcp": ["McpSource"],
+        "sources.static": ["StaticSource"],
+        "surface": ["Surface"],
+        "target": ["GateTarget"],
+    },
+)
 
 __all__ = [
     "ArgumentCheck",

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Iterable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from tooldialect.dialects import ParsedToolCall
 
@@ -16,8 +15,7 @@ from .target import GateTarget
 _log = logging.getLogger("tooldialect.gate")
 
 
-@dataclass(frozen=True, slots=True)
-class Aim:
+class Aim(NamedTuple):
     """`surface` is None for a call that is not gated, `target` for one that does not say
     what it is aimed at. `call` is None where the host asked about a bare target."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Sequence
 
 # difflib compares in quadratic time; the rough order decides who is compared exactly.
@@ -15,6 +14,8 @@ def closest(parts: Sequence[str], names: Sequence[str], count: int) -> list[str]
 
     The names may stand for any of the target's `parts` (a server or its tool): the likest counts.
     """
+    import difflib  # a wrong name is rare, and difflib large
+
     wrong = [_shortened(part) for part in parts]
     wrong_pairs = [_pairs(part) for part in wrong]
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Generator
-from dataclasses import dataclass
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from .aim import Aim
 from .answers import malformed_call, same_batch, unknown_target
@@ -31,16 +30,14 @@ _log = logging.getLogger("tooldialect.gate")
 _ANY_VERSION = "0" * 16
 
 
-@dataclass(frozen=True, slots=True)
-class LookUp:
+class LookUp(NamedTuple):
     """Ask the source; the answer is a `Lookup`."""
 
     source: ContractSource
     target: GateTarget
 
 
-@dataclass(frozen=True, slots=True)
-class CountRuns:
+class CountRuns(NamedTuple):
     """Ask the turn counter; the answer is how many runs ended without executing `key`."""
 
     key: str
@@ -49,8 +46,7 @@ class CountRuns:
 Question: TypeAlias = LookUp | CountRuns
 
 
-@dataclass(frozen=True, slots=True)
-class Desk:
+class Desk(NamedTuple):
     """What a gate lends to every consult of its runs."""
 
     asker: Asker

@@ -6,16 +6,14 @@ import contextlib
 import contextvars
 import weakref
 from collections.abc import Iterator
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 if TYPE_CHECKING:
     from .gate import ContractGate
     from .run import GateRun
 
 
-@dataclass(frozen=True, slots=True)
-class _Here:
+class _Here(NamedTuple):
     """The run a context is in, and what that context was in before."""
 
     run: weakref.ref[GateRun]

@@ -13,8 +13,7 @@ import threading
 import time
 from collections import OrderedDict
 from collections.abc import Awaitable, Callable
-from concurrent.futures import Future
-from typing import Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from .contract import Contract
 from .errors import GateError
@@ -22,6 +21,9 @@ from .event_loop import mark_retrieved, running_loop
 from .reasons import one_line, reason_of
 from .sources.base import ContractSource, Found, Lookup, NotFound, Unavailable
 from .target import GateTarget
+
+if TYPE_CHECKING:
+    from concurrent.futures import Future
 
 _log = logging.getLogger("tooldialect.gate")
 _T = TypeVar("_T")
@@ -175,6 +177,8 @@ async def _acall(source: ContractSource, target: GateTarget) -> Any:
 def _in_thread(call: Callable[[], _T]) -> Future[_T]:
     """Run in a daemon thread of its own: a pool's threads would be used up by sources that hang,
     and would keep the interpreter from exiting."""
+    from concurrent.futures import Future
+
     future: Future[_T] = Future()
     context = contextvars.copy_context()
 

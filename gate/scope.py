@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from copy import copy
+from typing import NamedTuple
 
 from .contract import Contract
 from .decision import KeyFacts, Reason, before_lookup
@@ -16,7 +17,6 @@ from .surface import Surface
 from .target import GateTarget
 
 
-@dataclass(slots=True)
 class KeyState:
     """What one run has seen of one key."""
 
@@ -33,15 +33,15 @@ class KeyState:
     held: frozenset[Reason] = frozenset()
 
 
-@dataclass(slots=True)
 class RunState:
     """One transcript's bookkeeping; `lock` guards it, and nothing slow happens under it."""
 
-    lock: threading.Lock = field(default_factory=threading.Lock)
-    credited: Mapping[str, frozenset[str]] = field(default_factory=dict)
-    rescanned: bool = False
-    ended: bool = False
-    keys: dict[str, KeyState] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.lock = threading.Lock()
+        self.credited: Mapping[str, frozenset[str]] = {}
+        self.rescanned = False
+        self.ended = False
+        self.keys: dict[str, KeyState] = {}
 
     def facts(self, key: str, wanted: str | None) -> KeyFacts:
         """A snapshot to decide on."""
@@ -66,7 +66,7 @@ class RunState:
 
     def snapshot(self, key: str) -> KeyState:
         """A copy of what is known of `key`."""
-        return replace(self.keys.get(key) or KeyState())
+        return copy(self.keys.get(key) or KeyState())
 
     def restore(self, key: str, state: KeyState) -> None:
         """As if nothing had been decided about `key` since `snapshot`."""
@@ -118,8 +118,7 @@ class RunState:
         return [key for key, state in self.keys.items() if state.deliveries and not state.executed]
 
 
-@dataclass(frozen=True, slots=True)
-class Delivered:
+class Delivered(NamedTuple):
     """A contract as it was delivered, and the surface its call went through."""
 
     target: GateTarget
@@ -127,9 +126,9 @@ class Delivered:
     surface: Surface
 
 
-@dataclass(slots=True)
 class Turn:
     """One user turn: the latest contract delivered to each key, by any of its runs."""
 
-    turn_id: str
-    delivered: dict[str, Delivered] = field(default_factory=dict)
+    def __init__(self, turn_id: str) -> None:
+        self.turn_id = turn_id
+        self.delivered: dict[str, Delivered] = {}

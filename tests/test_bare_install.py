@@ -14,7 +14,9 @@ OPTIONAL = [
 ]  # fmt: skip
 REPORT = """
 import importlib, json, sys
-importlib.import_module(sys.argv[1])
+package = importlib.import_module(sys.argv[1])
+for name in package.__all__:
+    getattr(package, name)  # which imports it
 print(json.dumps(sorted({name.partition(".")[0] for name in sys.modules})))
 """
 BARE = os.environ.get("TOOLDIALECT_BARE_PYTHON")

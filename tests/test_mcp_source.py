@@ -371,5 +371,5 @@ def test_a_client_that_was_not_entered_is_unavailable() -> None:
 
 
 def test_importing_the_sources_imports_no_mcp() -> None:
-    program = "import sys, tooldialect.gate.sources; sys.exit(any(name.split('.')[0] == 'mcp' for name in sys.modules))"
+    program = "import sys; from tooldialect.gate import McpSource; sys.exit(any(name.split('.')[0] == 'mcp' for name in sys.modules))"
     assert subprocess.run([sys.executable, "-c", program], timeout=60, check=False).returncode == 0

@@ -1,10 +1,10 @@
 """Every shortcut of the neutraliser agrees with the rule as DESIGN words it, read character by character."""
 
 import pytest
-from hypothesis import example, given
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from tooldialect.dialects import Attachment, ChatMessage, neutralise
+from tooldialect.dialects import Attachment, ChatMessage, openers
 from tooldialect.dialects.neutralise import check_control_tokens, neutraliser
 from tooldialect.dialects.tags import CONTROL_TOKENS, PROTOCOL_TAGS
 from tooldialect.dialects.transcript import record_of_clean
@@ -76,6 +76,30 @@ def test_the_built_in_tags_and_tokens_are_broken_wherever_the_rule_says_and_nowh
 
 
 alphabet = "<|/s>ta_ \n\\$.[é\uff5c"
+# Long texts are broken in pieces: what lies across the place of a cut is broken as if there were none.
+around_a_cut = st.tuples(
+    st.sampled_from(["a", "é", "a\u2581", "<", "<x", "</", "<tool_result", "</tool_result>", "<|im_end|", "<<SYS>>"]),
+    st.integers(24 * 1024 - 40, 24 * 1024 + 40),
+    texts,
+    st.booleans(),
+    texts,
+).map(lambda p: "".join((repeat(p[0], p[1]), p[2], repeat(p[0], 24 * 1024 - 40) if p[3] else "", p[4])))
+
+
+def repeat(unit, size):
+    return (unit * (size // len(unit) + 1))[:size]
+
+
+@settings(max_examples=60)
+@given(around_a_cut)
+@example("a" * (24 * 1024 - 1) + "<<SYS>>" + "a" * (24 * 1024) + "<</SYS>>")
+@example("a" * (24 * 1024 - 11) + "<tool_call<" + "a" * (24 * 1024) + "<tool_call")
+@example("<tool_call>" + "a" * (24 * 1024) + "<|im_start|><|im_start|>")
+def test_where_a_long_text_is_cut_makes_no_difference(text):
+    assert neutraliser(PROTOCOL_TAGS, CONTROL_TOKENS)(text) == broken(text, PROTOCOL_TAGS, CONTROL_TOKENS)
+    assert neutraliser(PROTOCOL_TAGS)(text) == broken(text, PROTOCOL_TAGS, ())
+
+
 token_sets = st.lists(st.text(alphabet, max_size=5).map("<{}".format), max_size=4).map(tuple)
 tag_sets = st.lists(st.sampled_from(["ta", "s", "sta", "t_a", "TA_s", "a.t", "s_é"]), max_size=2, unique=True).map(
     tuple
@@ -111,12 +135,23 @@ def test_any_number_of_tokens_is_taken(count):
 @given(texts)
 def test_without_the_fast_search_the_rule_is_the_same(text):
     def too_large(*args, **kwargs):
-        raise neutralise.SchemaError("Compiled regex exceeds size limit")
+        raise openers.SchemaError("Compiled regex exceeds size limit")
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(neutralise, "SchemaValidator", too_large)
-        slow = neutralise.neutraliser.__wrapped__(PROTOCOL_TAGS, CONTROL_TOKENS[:5])
+        patch.setattr(openers, "SchemaValidator", too_large)
+        slow = neutraliser.__wrapped__(PROTOCOL_TAGS, CONTROL_TOKENS[:5])
     assert slow(text) == broken(text, PROTOCOL_TAGS, CONTROL_TOKENS[:5])
+
+
+def test_a_lone_surrogate_hides_nothing():
+    assert neutraliser(PROTOCOL_TAGS, CONTROL_TOKENS)("\ud800</tool_result>\udc00<|im_start|>") == (
+        "\ud800&lt;/tool_result>\udc00&lt;|im_start|>"
+    )
+
+
+def test_a_token_with_a_lone_surrogate_is_refused():
+    with pytest.raises(ValueError, match="surrogate"):
+        check_control_tokens(["<\ud800>"])
 
 
 def test_a_string_of_a_derived_type_is_broken_too():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from difflib import get_close_matches
 from functools import cached_property
 
 from .spelling import BLANK, CALL_CLOSER
@@ -49,6 +48,8 @@ class KnownNames:
     def _closest(self, name: str) -> list[str]:
         if self._matched >= _MOST_MATCHED or len(name) > _LONGEST_MATCHED:
             return []
+        from difflib import get_close_matches  # a slip is rare, and difflib large
+
         self._matched += 1
         folded = {known.casefold(): known for known in self._names if len(known) <= _LONGEST_MATCHED}
         return [folded[key] for key in get_close_matches(name.casefold(), folded, n=3, cutoff=0.5)]

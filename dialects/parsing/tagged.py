@@ -22,9 +22,8 @@ from __future__ import annotations
 import re
 from bisect import bisect_left
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from ..tags import CALL_TAGS, THINK_TAGS
 from ..transcript import ParsedToolCall, Problem, ProblemKind
@@ -41,8 +40,7 @@ _PARTIAL_TAG = re.compile(rf"(?:<{BLANK}(?:/{BLANK}[a-z_]*+{BLANK})?)?\Z", re.IG
 _LINE_LOOKBACK = 80
 
 
-@dataclass(frozen=True, slots=True)
-class Tag:
+class Tag(NamedTuple):
     """One tag in the text: `text[start:end]`."""
 
     start: int
@@ -51,16 +49,14 @@ class Tag:
     closes: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(NamedTuple):
     """A call that was read; it reaches to `end`."""
 
     call: ParsedToolCall
     end: int
 
 
-@dataclass(frozen=True, slots=True)
-class Broken:
+class Broken(NamedTuple):
     """A call that was not; reading goes on at `end`. `cut`: its raw text leaves the narrative.
 
     Without its text: of calls that lie in one another few are problems, and a copy of each would be quadratic.
@@ -77,13 +73,13 @@ class Broken:
         return Problem(kind=self.kind, name=self.name, detail=self.detail, raw=raw)
 
 
-@dataclass(slots=True)
 class Reading:
     """What a text holds. Calls and problems in order."""
 
-    text: str
-    calls: list[ParsedToolCall] = field(default_factory=list)
-    problems: list[Problem] = field(default_factory=list)
+    def __init__(self, text: str) -> None:
+        self.text = text
+        self.calls: list[ParsedToolCall] = []
+        self.problems: list[Problem] = []
 
 
 class CallGrammar(Protocol):

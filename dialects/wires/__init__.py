@@ -3,32 +3,34 @@
 from typing import TYPE_CHECKING
 
 from ..later import exports_later
-from .base import Wire
-from .openai_chat import OpenAIChatWire
-from .tool_specs import ToolIssue
 
 if TYPE_CHECKING:
     from .anthropic import AnthropicWire
+    from .base import Wire
     from .bedrock import BedrockWire
     from .gemini import GeminiWire
     from .langchain import LangChainWire
     from .mistral import MistralWire
     from .named import available_wires, wire_for
+    from .openai_chat import OpenAIChatWire
     from .openai_responses import OpenAIResponsesWire
     from .plain_chat import PlainChatWire
+    from .sent_tools import ToolIssue
 
-__getattr__ = exports_later(
+exports_later(
     __name__,
     {
-        "AnthropicWire": "anthropic",
-        "BedrockWire": "bedrock",
-        "GeminiWire": "gemini",
-        "LangChainWire": "langchain",
-        "MistralWire": "mistral",
-        "OpenAIResponsesWire": "openai_responses",
-        "PlainChatWire": "plain_chat",
-        "available_wires": "named",
-        "wire_for": "named",
+        "anthropic": ["AnthropicWire"],
+        "base": ["Wire"],
+        "bedrock": ["BedrockWire"],
+        "gemini": ["GeminiWire"],
+        "sent_tools": ["ToolIssue"],
+        "langchain": ["LangChainWire"],
+        "mistral": ["MistralWire"],
+        "named": ["available_wires", "wire_for"],
+        "openai_chat": ["OpenAIChatWire"],
+        "openai_responses": ["OpenAIResponsesWire"],
+        "plain_chat": ["PlainChatWire"],
     },
 )
 

@@ -29,8 +29,8 @@ from .fixed_texts import OPENING_USER, is_blank, shown_result
 from .ids import WireIds, given_ids, reported_id
 from .layout import Cycle, Stray, lay_out
 from .reply import field, fields, items, message_list, refuse_error
+from .sent_tools import tools_to_send
 from .tool_names import original_names, reported_name, wire_name
-from .tool_specs import tools_to_send
 from .turns import Turns
 
 _ID = re.compile(r"[a-zA-Z0-9_-]{1,64}")

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..transcript import ModelResponse, ToolSpec, TranscriptEntry
-from .tool_specs import ToolIssue, prepare_tools
+from .sent_tools import ToolIssue
 
 
 class Wire(ABC):
@@ -40,4 +40,6 @@ class Wire(ABC):
 
     def tool_issues(self, tools: Iterable[ToolSpec]) -> list[ToolIssue]:
         """What is wrong with the tools' schemas, by tool; `encode` logs the same once."""
+        from .tool_specs import prepare_tools
+
         return prepare_tools(tools)[1]

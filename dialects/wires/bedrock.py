@@ -21,8 +21,8 @@ from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds, given_ids, reported_id
 from .layout import Cycle, Stray, lay_out
 from .reply import field, fields, is_record, items, message_list, parts_of, text_or_empty, text_parts
+from .sent_tools import PreparedTool, tools_to_send
 from .tool_names import original_names, wire_name
-from .tool_specs import PreparedTool, tools_to_send
 from .turns import Turns
 
 # ToolUseId of the model takes `.` and `:` too, the documentation does not.

@@ -8,7 +8,7 @@ from typing import Any
 
 from ..host_texts import HostTexts
 from .reply import field, message_list, text_parts
-from .tool_specs import PreparedTool
+from .sent_tools import PreparedTool
 
 # Before 3.13 a call of `startswith` costs twice as much as two comparisons.
 _CALLS_ARE_FAST = sys.version_info >= (3, 13)

@@ -19,8 +19,8 @@ from .gemini_turn import LONGEST_NAME, NAME, NAMESPACE, SPELLING, Part, as_part,
 from .ids import WireIds, given_ids, reported_id
 from .layout import Cycle, Stray, lay_out
 from .reply import field, items, message_list, parts_of, refuse_error, text_or_empty, text_parts
+from .sent_tools import tools_to_send
 from .tool_names import original_names, wire_name
-from .tool_specs import tools_to_send
 
 _HOST_ROLES = ("user", "function", "tool")
 # "Image understanding", "Document understanding", "Audio understanding", "Video understanding".

@@ -19,8 +19,8 @@ from .ids import WireIds
 from .langchain_turn import NAMESPACE, Message, assistant_message, kept_fields, reported_calls, thoughts
 from .layout import Stray, lay_out
 from .reply import field, message_list, text_parts
+from .sent_tools import tools_to_send
 from .tool_names import original_names, wire_name
-from .tool_specs import tools_to_send
 
 _ROLES = {"system": "system", "user": "user", "tool": "user"}
 _HOST = ("user", "human", "HumanMessageChunk", "tool", "ToolMessageChunk", "function", "FunctionMessageChunk")

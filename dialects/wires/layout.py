@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from ..pairing import pair_results
 from ..transcript import (
@@ -18,8 +18,7 @@ from ..transcript import (
 from .ids import WireIds
 
 
-@dataclass(frozen=True, slots=True)
-class Cycle:
+class Cycle(NamedTuple):
     """An assistant turn, the wire ids of its calls, and the results there are, in call order."""
 
     turn: AssistantTurn
@@ -27,8 +26,7 @@ class Cycle:
     answers: tuple[tuple[str, ToolResult], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Stray:
+class Stray(NamedTuple):
     """A result that answers no call of the history. Replay has none; a part of a history may."""
 
     id: str

@@ -26,8 +26,9 @@ from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .older_drafts import DRAFT_7, as_draft_7
 from .python_patterns import drop_foreign_patterns
+from .sent_tools import PreparedTool, ToolIssue, tools_to_send
 from .tool_names import original_names, wire_name
-from .tool_specs import PreparedTool, ToolIssue, prepare_tools, tools_to_send
+from .tool_specs import prepare_tools
 
 _ID = re.compile(r"[a-zA-Z0-9]{9}")
 _DIGITS = string.digits + string.ascii_lowercase

@@ -20,8 +20,8 @@ from .fixed_texts import is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .reply import copied
+from .sent_tools import tools_to_send
 from .tool_names import original_names, wire_name
-from .tool_specs import tools_to_send
 
 Reasoning: TypeAlias = Literal["omit", "echo", "always"]
 

@@ -20,8 +20,8 @@ from .ids import WireIds, given_ids, reported_id
 from .layout import Stray, lay_out
 from .openai_responses_turn import NAMESPACE, Item, assistant_items, item_text, kept_items
 from .reply import field, fields, items, json_or_none, message_list, refuse_error, text_or_empty, text_parts
+from .sent_tools import tools_to_send
 from .tool_names import original_names, wire_name
-from .tool_specs import tools_to_send
 
 _LONGEST_ID = 64
 _ROLES = {"system": "system", "user": "user", "tool": "user"}

@@ -23,7 +23,7 @@ from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .reply import field, items
-from .tool_specs import tools_to_send
+from .sent_tools import tools_to_send
 
 _JOIN = "\n\n"
 

@@ -7,9 +7,7 @@ the tool block comes first in a request, so bytes that change lose the whole pro
 from __future__ import annotations
 
 import json
-import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, TypeAlias
 
@@ -20,30 +18,11 @@ from ..transcript import ToolSpec
 from .older_drafts import modernise
 from .references import drop_bad_references
 from .root_schema import object_root
+from .sent_tools import PreparedTool, ToolIssue
 
 _FORMATS_OPEN = jsonschema_rs.Draft202012Validator(
     {"$ref": "https://json-schema.org/draft/2020-12/schema"}, validate_formats=False
 )
-_LOG = logging.getLogger("tooldialect.dialects")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolIssue:
-    """What is wrong with one tool's schema. `sent`: the tool is offered all the same, with
-    what could be kept; else it was left out of the request."""
-
-    name: str
-    detail: str
-    sent: bool
-
-
-@dataclass(frozen=True, slots=True)
-class PreparedTool:
-    """A tool that a provider accepts: its own name, its description, a root-object schema."""
-
-    name: str
-    description: str
-    parameters: dict[str, Any]
 
 
 Respell: TypeAlias = Callable[[dict[str, Any]], list[str]]
@@ -79,24 +58,6 @@ def prepare_tools(
             sent.add(name)
             prepared.append(PreparedTool(name, description, json.loads(text)))
     return prepared, issues
-
-
-def tools_to_send(
-    tools: Iterable[ToolSpec],
-    prepare: Callable[[Iterable[ToolSpec]], tuple[list[PreparedTool], list[ToolIssue]]] = prepare_tools,
-) -> list[PreparedTool]:
-    """The tools that `prepare` gives; each issue is logged once in a process, since requests
-    repeat with every turn."""
-    prepared, issues = prepare(tools)
-    for issue in issues:
-        _report(issue)
-    return prepared
-
-
-@lru_cache(maxsize=1024)
-def _report(issue: ToolIssue) -> None:
-    outcome = "it is sent without that part" if issue.sent else "it is left out of the request"
-    _LOG.warning("tool %r: %s; %s", issue.name, issue.detail, outcome)
 
 
 @lru_cache(maxsize=1024)

@@ -8,7 +8,6 @@ count fits.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, field
 from typing import Any
 
 from .node import MAX_HEIGHT, Node
@@ -26,15 +25,15 @@ MEASURED_VALUES = 4_000_000
 _CONTAINER = 20
 
 
-@dataclass(slots=True)
 class Budget:
     """What is left of one check's allowance."""
 
-    engine: float = ENGINE_PAIRS
-    count: int = COUNTED_PAIRS
-    measured: int = MEASURED_VALUES
-    _last: tuple[Any, Size | None] | None = None
-    _known: dict[tuple[int, int], float] = field(default_factory=dict)
+    def __init__(self) -> None:
+        self.engine: float = ENGINE_PAIRS
+        self.count = COUNTED_PAIRS
+        self.measured = MEASURED_VALUES
+        self._last: tuple[Any, Size | None] | None = None
+        self._known: dict[tuple[int, int], float] = {}
 
     def affords(self, node: Node, value: Any, size: Size | None = None) -> bool:
         """Whether the engine may judge `value` by `node`; if so, it is paid for."""

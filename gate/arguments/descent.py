@@ -8,7 +8,7 @@ cannot be taken apart and costs too much stays unchecked.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .budget import Budget
@@ -61,7 +61,6 @@ def step(path: str, token: str | int) -> str:
     return f"{path}/{token}" if isinstance(token, int) else f"{path}/{token.replace('~', '~0').replace('/', '~1')}"
 
 
-@dataclass(slots=True)
 class Descent:
     """One search for violations. `complete` turns false where something stayed unchecked.
 
@@ -69,14 +68,15 @@ class Descent:
     a violation that it could have cured.
     """
 
-    schema: Schema
-    engine: Engine
-    budget: Budget
-    unread: bool = False
-    complete: bool = True
-    violations: list[Violation] = field(default_factory=list)
-    _seen: set[tuple[int, int, str]] = field(default_factory=set)
-    _parts: int = 0
+    def __init__(self, schema: Schema, engine: Engine, budget: Budget, *, unread: bool = False) -> None:
+        self.schema = schema
+        self.engine = engine
+        self.budget = budget
+        self.unread = unread
+        self.complete = True
+        self.violations: list[Violation] = []
+        self._seen: set[tuple[int, int, str]] = set()
+        self._parts = 0
 
     def search(self, value: Any, *, refused: bool) -> None:
         """Collect the first violations of `value`, those about a place before those inside it.

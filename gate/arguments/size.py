@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from itertools import chain
 from typing import Any
 
@@ -20,16 +19,18 @@ _FAST_INTEGER = 1 << 63
 _PLAIN = frozenset({str, int, bool, float, dict, list, type(None)})
 
 
-@dataclass(slots=True)
 class Size:
     """How big a value is: values in it, characters in its strings, levels, containers, and
     integers of more than 63 bits, which the engine compares one by one to find equal items."""
 
-    values: int
-    characters: int
-    depth: int
-    containers: int = 0
-    large_integers: int = 0
+    __slots__ = ("characters", "containers", "depth", "large_integers", "values")
+
+    def __init__(self, values: int, characters: int, depth: int) -> None:
+        self.values = values
+        self.characters = characters
+        self.depth = depth
+        self.containers = 0
+        self.large_integers = 0
 
     @property
     def excessive(self) -> bool:

@@ -4,12 +4,24 @@ from typing import TYPE_CHECKING
 
 from tooldialect.dialects.later import exports_later
 
-from .base import ContractSource, Found, Lookup, NotFound, Unavailable
-from .static import StaticSource
-
 if TYPE_CHECKING:
+    from .base import (
+        ContractSource,
+        Found,
+        Lookup,
+        NotFound,
+        Unavailable,
+    )
     from .mcp import McpSource
+    from .static import StaticSource
 
-__getattr__ = exports_later(__name__, {"McpSource": "mcp"})
+exports_later(
+    __name__,
+    {
+        "base": ["ContractSource", "Found", "Lookup", "NotFound", "Unavailable"],
+        "mcp": ["McpSource"],
+        "static": ["StaticSource"],
+    },
+)
 
 __all__ = ["ContractSource", "Found", "Lookup", "McpSource", "NotFound", "StaticSource", "Unavailable"]
