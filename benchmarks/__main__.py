@@ -1,16 +1,15 @@
-"""python -m benchmarks [--quick] [--json] [--compare OLD.json] [--transcript FILE] [--only WORD]"""
+"""What the gate and the dialects cost on this machine, or on your own transcripts.
+
+Without options all cases run, some ten minutes, and the report goes to benchmarks/results/ and the README, where the
+project keeps its own: `git diff` shows what is different here, `git checkout README.md benchmarks` takes it back.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
-import os
-import platform
-import subprocess
 import sys
 from collections.abc import Sequence
-from datetime import UTC, datetime
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -18,144 +17,213 @@ from rich.console import Console
 from rich.markdown import Markdown
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
-from .case import Case
+from tooldialect.dialects import available_wires
 
-ROOT = Path(__file__).resolve().parent.parent
-RESULTS = Path(__file__).resolve().parent / "results"
-_PACKAGES = ("tooldialect", "pydantic", "xxhash", "jsonschema-rs", "orjson", "lxml", "jsonschema")
-_QUICK_ROUNDS = 5
+from .case import Case, Unusable
+from .machine import busy, load, surroundings
+from .report import sections
+from .runner import PROCESSES, ROOT, measured, run_case
+from .transcript import SAVED, STDIN
 
-
-def main() -> None:
-    options = _options()
-    if options.case:
-        _measure(options.case, options.transcript, options.rounds)
-        return
-    cases = [
-        case for case in all_cases(options.transcript) if (case.quick or not options.quick) and options.only in case.id
-    ]
-    if options.transcript and not options.only:
-        cases = [case for case in cases if case.group == "yours"]
-    if not cases:
-        raise SystemExit(f"no case has {options.only!r} in its name")
-    run = _run(cases, options)
-    if options.json:
-        print(json.dumps(run, indent=1))
-    elif options.transcript or options.only:
-        from .report import markdown
-
-        Console().print(Markdown(markdown(run, [])))
-    else:
-        _write(run, RESULTS / "quick" if options.quick else RESULTS)
-    if options.compare:
-        from .report import comparison
-
-        print("\n".join(comparison(json.loads(Path(options.compare).read_text(encoding="utf-8")), run)))
+RESULTS = ROOT / "benchmarks" / "results"
+_SLOWER, _UNUSABLE, _STOPPED = 1, 2, 130
 
 
-def _options() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
-    parser.add_argument("--quick", action="store_true", help="fewer cases and rounds, under a minute")
-    parser.add_argument("--json", action="store_true", help="print the numbers as JSON and write no report")
-    parser.add_argument("--compare", metavar="OLD.json", help="also print what moved against this run")
-    parser.add_argument(
-        "--transcript", metavar="FILE", help="rescan your own: a request, or messages one a line, as JSON"
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Exit status: 0; 1 where --fail-if-slower says so; 2 for what cannot be used; 130 when stopped."""
+    options = _options(arguments)
+    try:
+        if options.case is not None:
+            print(measured(_case(options), options.rounds))
+            return 0
+        return _report(options) if options.report else _run(options)
+    except Unusable as problem:
+        print(f"benchmarks: {problem}", file=sys.stderr)
+        return _UNUSABLE
+    except KeyboardInterrupt:
+        print("benchmarks: stopped; nothing was written", file=sys.stderr)
+        return _STOPPED
+
+
+def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--only", metavar="WORD", default="", help="only cases with this in their name")
+    parser.add_argument("--quick", action="store_true", help="fewer cases and rounds, under a minute, to results/quick")
+    parser.add_argument(
+        "--only", metavar="WORD", default="", help="only cases with this in their name; nothing is written"
+    )
+    parser.add_argument(
+        "--transcript",
+        metavar="FILE",
+        action="append",
+        default=[],
+        help="what the rescan of your own adds to a model call, instead of the cases: a request of any provider as JSON, "
+        "requests or messages one a line, or what dump_transcript wrote; - is stdin; may be given several times",
+    )
+    parser.add_argument(
+        "--wire",
+        choices=[SAVED, *available_wires()],
+        help="what the transcripts are, where their shape does not tell",
+    )
+    parser.add_argument("--json", action="store_true", help="print the numbers as JSON and write nothing")
+    parser.add_argument("--into", metavar="FOLDER", type=Path, help="where to write, instead of benchmarks/results")
+    parser.add_argument("--compare", metavar="OLD.json", help="also say what moved against that run, beyond noise")
+    parser.add_argument(
+        "--fail-if-slower",
+        metavar="PERCENT",
+        type=float,
+        help="with --compare: exit status 1 where something costs so much more, beyond noise",
+    )
+    parser.add_argument(
+        "--report", action="store_true", help="measure nothing: write the reports of all results.json anew"
+    )
     parser.add_argument("--case", help=argparse.SUPPRESS)
     parser.add_argument("--rounds", type=int, default=0, help=argparse.SUPPRESS)
-    return parser.parse_args()
+    options = parser.parse_args(arguments)
+    if options.transcript and (options.only or options.quick or options.report or options.into):
+        parser.error(
+            "--transcript measures your files alone and writes nothing: leave out --only, --quick, --report, --into"
+        )
+    if options.wire and not options.transcript:
+        parser.error("--wire says what a --transcript is")
+    if options.fail_if_slower is not None and not options.compare:
+        parser.error("--fail-if-slower needs --compare")
+    return options
 
 
-def all_cases(transcript: str | None = None) -> list[Case]:
+def all_cases() -> list[Case]:
     from . import consult, importing, loop, rescan, serialise
 
-    yours = [rescan.from_transcript(transcript)] if transcript else []
-    return [
-        *yours,
-        *rescan.cases(),
-        *serialise.cases(),
-        *consult.cases(),
-        *loop.cases(),
-        *importing.cases(),
-    ]
+    return [*rescan.cases(), *serialise.cases(), *consult.cases(), *loop.cases(), *importing.cases()]
 
 
-def _measure(name: str, transcript: str | None, rounds: int) -> None:
-    """In a fresh process: one case, its numbers as JSON."""
-    [case] = [case for case in all_cases(transcript) if case.id == name]
-    print(json.dumps({metric: list(value) for metric, value in case.run(rounds or case.rounds).items()}))
-
-
-def _run(cases: Sequence[Case], options: argparse.Namespace) -> dict[str, Any]:
-    run = _surroundings(quick=options.quick)
-    results: dict[str, Any] = run["results"]
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
-    with Progress(*columns, console=Console(stderr=True)) as progress:
-        task = progress.add_task("", total=len(cases))
-        for case in cases:
-            progress.update(task, description=case.id)
-            results[case.id] = _in_a_process(case, options)
-            progress.advance(task)
-        progress.update(task, description="")
-    return run
-
-
-def _in_a_process(case: Case, options: argparse.Namespace) -> dict[str, Any]:
-    command = [sys.executable, "-m", "benchmarks", "--case", case.id]
+def _case(options: argparse.Namespace) -> Case:
+    """In a process of its own: the one case it is for."""
     if options.transcript:
-        command += ["--transcript", options.transcript]
-    if options.quick:
-        command += ["--rounds", str(min(_QUICK_ROUNDS, case.rounds))]
-    done = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
-    if done.returncode:
-        raise SystemExit(f"{case.id} failed:\n{done.stderr}")
-    numbers: dict[str, Any] = json.loads(done.stdout)
-    return numbers
+        from . import yours
+
+        [file] = yours.files(options.transcript, options.wire)
+        return yours.case(file)
+    [case] = [case for case in all_cases() if case.id == options.case]
+    return case
 
 
-def _surroundings(*, quick: bool) -> dict[str, Any]:
-    return {
-        "when": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "quick": quick,
-        "machine": {
-            "python": f"{platform.python_implementation()} {platform.python_version()}",
-            "system": f"{platform.system()} {platform.machine()}",
-            "processor": _processor(),
-            "cores": os.cpu_count(),
-            "load": round(os.getloadavg()[0], 1) if hasattr(os, "getloadavg") else None,
-        },
-        "versions": {name: _version(name) for name in _PACKAGES},
-        "results": {},
-    }
+def _run(options: argparse.Namespace) -> int:
+    from .saved import read_run
+
+    # Before minutes are spent.
+    old = read_run(options.compare) if options.compare else None
+    run = surroundings(quick=options.quick, processes=1 if options.quick else PROCESSES)
+    answers = _transcripts(run, options) if options.transcript else _cases(run, options)
+    if answers:
+        run["answers"] = answers
+    if options.json:
+        print(json.dumps(run, indent=1))
+    elif options.transcript:
+        print("\n\n".join(answers))
+        _show("\n".join(sections(run)))
+    elif options.only:
+        _show("\n".join(sections(run)))
+    else:
+        _write(run, options)
+    slower = False
+    if old is not None:
+        from .compare import compare, told
+
+        comparison = compare(old, run)
+        _show(told(comparison), error=options.json)
+        slower = options.fail_if_slower is not None and bool(comparison.slower(options.fail_if_slower))
+    if doubt := busy(run):
+        print(f"benchmarks: the machine was busy: {doubt}; believe no small difference", file=sys.stderr)
+    return _SLOWER if slower else 0
 
 
-def _processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8").split("\n")
-    except OSError:
-        return platform.processor() or "unknown processor"
-    return next((line.split(":", 1)[1].strip() for line in lines if line.startswith("model name")), "unknown processor")
+def _transcripts(run: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    """Measure them; the answer for each, and for all where there are several."""
+    from . import yours
+
+    files = yours.files(options.transcript, options.wire)
+    forms = [(file.transcript.form, file.transcript.of) for file in files]
+    work = []
+    for file in files:
+        name = file.name if file.name == STDIN else str(Path(file.name).absolute())
+        wire = ["--wire", options.wire] if options.wire else []
+        given = file.content if file.name == STDIN else b""
+        work.append((yours.case(file), ["--case", "", "--transcript", name, *wire], given))
+    _measure(run, work, quick=False)
+    results = list(run["results"].items())
+    answers = [
+        yours.answer(case.split("/", 1)[1], metrics, *form)
+        for (case, metrics), form in zip(results, forms, strict=True)
+    ]
+    return [*answers, *yours.answer_for_all([metrics for _, metrics in results])]
 
 
-def _version(name: str) -> str:
-    try:
-        return metadata.version(name)
-    except metadata.PackageNotFoundError:
-        return "(not installed)"
+def _cases(run: dict[str, Any], options: argparse.Namespace) -> list[str]:
+    cases = [case for case in all_cases() if (case.quick or not options.quick) and options.only in case.id]
+    if not cases:
+        raise Unusable(f"no case has {options.only!r} in its name")
+    _measure(run, [(case, ["--case", case.id], b"") for case in cases], quick=options.quick)
+    return []
 
 
-def _write(run: dict[str, Any], folder: Path) -> None:
-    from .plots import draw
-    from .report import markdown
+def _measure(run: dict[str, Any], work: Sequence[tuple[Case, list[str], bytes]], *, quick: bool) -> None:
+    if doubt := busy(run):
+        print(f"benchmarks: the machine is busy: {doubt}", file=sys.stderr)
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    waited = []
+    with Progress(*columns, console=Console(stderr=True)) as progress:
+        task = progress.add_task("", total=len(work) * run["processes"])
+        for case, arguments, given in work:
+            progress.update(task, description=case.id)
+            told = run_case(case, arguments, quick=quick, given=given, done=lambda: progress.advance(task))
+            run["results"][case.id] = {name: list(number) for name, number in told.metrics.items()}
+            waited.append(told.waited)
+        progress.update(task, description="")
+    run["machine"] |= {"load at the end": load(), "waited": round(sum(waited) / len(waited), 4)}
 
-    folder.mkdir(parents=True, exist_ok=True)
-    report = markdown(run, draw(run["results"], folder))
-    (folder / "results.json").write_text(json.dumps(run, indent=1) + "\n", encoding="utf-8")
-    (folder / "README.md").write_text(report, encoding="utf-8")
-    Console().print(Markdown(report))
-    print(f"written to {folder.relative_to(Path.cwd()) if folder.is_relative_to(Path.cwd()) else folder}")
+
+def _show(text: str, *, error: bool = False) -> None:
+    """Markdown: as it is where it goes to a file."""
+    stream = sys.stderr if error else sys.stdout
+    if stream.isatty():
+        Console(file=stream).print(Markdown(text))
+    else:
+        print(text, file=stream)
+
+
+def _write(run: dict[str, Any], options: argparse.Namespace) -> None:
+    from .saved import write
+
+    root = options.into or RESULTS
+    folder = write(run, root / "quick" if options.quick else root)
+    if root == RESULTS and not options.quick:
+        _into_readme()
+    _show((folder / "README.md").read_text(encoding="utf-8"))
+    print(f"written to {_named(folder)}")
+
+
+def _report(options: argparse.Namespace) -> int:
+    from .saved import write_again
+
+    for folder in write_again(options.into or RESULTS):
+        print(f"written anew: {_named(folder)}")
+    if not options.into:
+        _into_readme()
+    return 0
+
+
+def _into_readme() -> None:
+    from .saved import with_targets
+
+    readme = ROOT / "README.md"
+    readme.write_text(with_targets(readme.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
+
+
+def _named(path: Path) -> Path:
+    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

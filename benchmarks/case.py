@@ -7,6 +7,10 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 
+class Unusable(Exception):
+    """What a user gave cannot be used. Its words are for them, and hold nothing of what a file holds."""
+
+
 class Metric(NamedTuple):
     """A median and its spread (half the distance between the quartiles, as a share of it)."""
 

@@ -13,10 +13,17 @@ import random
 import statistics
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import perf_counter, process_time
+from time import get_clock_info, perf_counter, process_time
 
 Contender = Callable[[], object]
+# Where processor time comes in ticks of the scheduler, a sample of one run would often be zero.
+_clock = process_time if get_clock_info("process_time").resolution <= 1e-6 else perf_counter
 _LEAST_SAMPLE = 0.002
+_SHORTEST = 1e-9
+# A round that takes less leaves room for more of them: the shorter, the noisier.
+_ROUND = 0.05
+_MOST_ROUNDS = 8
+_LONGEST_ROUND = 0.5
 
 
 @dataclass(frozen=True)
@@ -43,56 +50,80 @@ class Samples:
         pairs = zip(self.seconds[name], self.seconds[less], strict=True)
         return statistics.median(more - base for more, base in pairs)
 
+    def difference_spread(self, name: str, less: str) -> float:
+        """Half the distance between the quartiles of that difference, as a share of it."""
+        pairs = zip(self.seconds[name], self.seconds[less], strict=True)
+        return _spread([more - base for more, base in pairs])
+
     def _ratios(self, name: str, to: str) -> list[float]:
         return [mine / theirs for mine, theirs in zip(self.seconds[name], self.seconds[to], strict=True)]
 
 
 def _spread(values: list[float]) -> float:
-    if len(values) < 4:
-        return (max(values) - min(values)) / 2 / statistics.median(values)
-    low, middle, high = statistics.quantiles(values, n=4)
-    return (high - low) / 2 / middle
+    middle = statistics.median(values)
+    low, high = min(values), max(values)
+    if len(values) >= 4:
+        low, _, high = statistics.quantiles(values, n=4)
+    return abs((high - low) / 2 / middle) if middle else 0.0
 
 
 def measure(
     contenders: Mapping[str, Contender],
     rounds: int,
     between: Contender | None = None,
-    budget: float = 8.0,
+    budget: float | None = None,
     seed: int = 0,
+    before: Mapping[str, Contender] | None = None,
 ) -> Samples:
-    """`rounds` rounds, fewer (but three) where they would take more than `budget` seconds.
+    """Some `rounds` rounds: up to eight times as many where they are short, fewer (but three) where they
+    would take more than `budget` seconds.
 
-    `between` runs before every single sample, untimed, to fill the caches with something else; then
-    one sample is one run. Without it a sample is as many runs as take 2 ms.
+    `between` runs before every single sample, untimed, to fill the caches with something else, and
+    `before` before those of one contender, to bring about what it starts from; then one sample is
+    one run. Else a sample is as many runs as take 2 ms. Every contender runs once at first,
+    untimed: what it makes once is no part of what it costs.
     """
     draw = random.Random(seed)
-    numbers = {name: 1 if between else _repeats(run) for name, run in contenders.items()}
+    prepare = {name: [run for run in (between, (before or {}).get(name)) if run] for name in contenders}
+    numbers = {name: _repeats(run, once=bool(prepare[name])) for name, run in contenders.items()}
     seconds: dict[str, list[float]] = {name: [] for name in contenders}
     names = list(contenders)
+    empty = _cost_of_the_clock()
+    budget = rounds * _LONGEST_ROUND if budget is None else budget
     started = perf_counter()
     gc.collect()
     gc.disable()
     try:
-        for done in range(rounds):
-            if done >= 3 and perf_counter() - started > budget:
+        for done in range(rounds * _MOST_ROUNDS):
+            passed = perf_counter() - started
+            if (done >= 3 and passed > budget) or (done >= rounds and passed > rounds * _ROUND):
                 break
             draw.shuffle(names)
             for name in names:
                 run, number = contenders[name], numbers[name]
-                if between is not None:
-                    between()
-                began = process_time()
+                for first in prepare[name]:
+                    first()
+                began = _clock()
                 for _ in range(number):
                     run()
-                seconds[name].append((process_time() - began) / number)
+                seconds[name].append(max(_clock() - began - empty, _SHORTEST) / number)
     finally:
         gc.enable()
     return Samples(seconds)
 
 
-def _repeats(run: Contender) -> int:
+def _repeats(run: Contender, *, once: bool) -> int:
     run()
-    began = process_time()
+    if once:
+        return 1
+    began = _clock()
     run()
-    return max(1, int(_LEAST_SAMPLE / max(process_time() - began, 1e-7)))
+    return max(1, int(_LEAST_SAMPLE / max(_clock() - began, 1e-7)))
+
+
+def _cost_of_the_clock() -> float:
+    readings = []
+    for _ in range(101):
+        began = _clock()
+        readings.append(_clock() - began)
+    return statistics.median(readings)

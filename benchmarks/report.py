@@ -1,11 +1,12 @@
-"""A run as Markdown, and against an older one."""
+"""A run as Markdown, and the targets of several side by side."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
-from .targets import judge
+from .machine import busy
+from .targets import Verdict, judge
 
 _BAR = "\\|"
 
@@ -15,84 +16,109 @@ _GROUPS = {
     "consult": "Consult and checked arguments",
     "loop": "Whole loop: the gate's time, of `json.dumps` of the same requests",
     "import": "Importing",
-    "yours": "Your transcript",
+    "yours": "Your transcripts",
 }
+_MADE_BY = "<!-- made by python -m benchmarks from results.json: what is written here is lost -->"
 
 
-def markdown(run: dict[str, Any], plots: list[str]) -> str:
-    lines = ["# What it costs", "", *_machine(run), "", *_targets(run["results"])]
-    lines += ["", "What is missed and why: [missed.md](../missed.md)."]
+def markdown(run: Mapping[str, Any], plots: list[str]) -> str:
+    lines = [_MADE_BY, "", "# What it costs", "", *_machine(run), "", *_targets(run)]
+    lines += ["", "What is missed and why: [missed.md](../../missed.md)."]
     for plot in plots:
         lines += ["", f"![{plot.removesuffix('.png').replace('-', ' ')}]({plot})"]
+    return "\n".join([*lines, *sections(run)]) + "\n"
+
+
+def sections(run: Mapping[str, Any]) -> Iterator[str]:
+    """The numbers of each group of cases, as tables."""
     for group, title in _GROUPS.items():
         cases = {case: metrics for case, metrics in run["results"].items() if case.split("/")[0] == group}
         if cases:
-            lines += ["", f"## {title}", "", *_tables(cases)]
+            yield from ["", f"## {title}", "", *_tables(cases)]
+
+
+def index(runs: Mapping[str, Mapping[str, Any]]) -> str:
+    """What several runs kept, by the names of their folders."""
+    lines = [_MADE_BY, "", "# What it costs", ""]
+    for folder, run in runs.items():
+        machine = run["machine"]
+        lines.append(
+            f"* [{machine['python']}]({folder}/README.md): {machine['system']}, {machine['processor']}, "
+            f"{machine['cores']} cores, {run['when']}{', a quick run' if run.get('quick') else ''}"
+        )
+    lines += ["", *targets_of(runs), "", "What is missed and why: [missed.md](../missed.md)."]
     return "\n".join(lines) + "\n"
 
 
-def _machine(run: dict[str, Any]) -> list[str]:
+def targets_of(runs: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """One table: a row for each target, a column for each run."""
+    verdicts = [judge(run) for run in runs.values()]
+    names = [run["machine"]["python"] for run in runs.values()]
+    lines = [" | ".join(["| target", "wanted", *names]) + " |", "| --- | --- |" + " --- |" * len(names)]
+    for told in zip(*verdicts, strict=True):
+        wanted = " / ".join(dict.fromkeys(verdict.wanted for verdict in told))
+        lines.append(f"| {told[0].what} | {wanted} | " + " | ".join(_judged(verdict) for verdict in told) + " |")
+    return lines
+
+
+def _judged(verdict: Verdict) -> str:
+    if verdict.measured is None:
+        return "not measured"
+    return f"{verdict.measured:.3g}" if verdict.kept else f"**{verdict.measured:.3g}** (missed)"
+
+
+def _machine(run: Mapping[str, Any]) -> list[str]:
     machine = run["machine"]
     versions = ", ".join(f"{name} {version}" for name, version in run["versions"].items())
-    return [
-        (
-            f"{machine['python']} on {machine['system']}, {machine['processor']}, {machine['cores']} cores; "
-            f"load {machine['load']} when it began."
-        ),
-        f"{versions}. {'A quick run. ' if run['quick'] else ''}{run['when']}.",
+    loads = f"load {machine['load']} when it began"
+    if machine.get("load at the end") is not None:
+        loads += f", {machine['load at the end']} when it ended, its own included"
+    if machine.get("waited") is not None:
+        loads += f"; {machine['waited']:.1%} of the time without the processor"
+    processes = run.get("processes", 1)
+    several = f"{processes} processes of its own" if processes > 1 else "a process of its own"
+    lines = [
+        f"{machine['python']} on {machine['system']}, {machine['processor']}, {machine['cores']} cores; {loads}.",
+        f"{versions}. {'A quick run. ' if run.get('quick') else ''}{run['when']}.",
         "",
+    ]
+    if doubt := busy(run):
+        lines += [f"**The machine was busy**: {doubt}. Measure again before believing small differences.", ""]
+    return [
+        *lines,
         (
-            "Every case ran in a process of its own, its contenders in an order drawn anew each round; numbers are "
-            "medians, ratios medians of the ratios within a round, ± half the distance between the quartiles. Times are "
-            "of the processor, and only fit to be compared with others of the same run: the machine is not idle."
+            f"Every case ran in {several}, its contenders in an order drawn anew each round; numbers are medians, "
+            "ratios medians of the ratios within a round, ± half the distance between the quartiles, or between "
+            "processes where that is more. Times are of the processor, an allocator that keeps its memory and the "
+            "call of the contender included."
         ),
     ]
 
 
-def _targets(results: dict[str, Any]) -> list[str]:
+def _targets(run: Mapping[str, Any]) -> list[str]:
     lines = ["| target | wanted | measured | |", "| --- | --- | --- | --- |"]
-    for verdict in judge(results):
+    for verdict in judge(run):
         measured = "not measured" if verdict.measured is None else f"{verdict.measured:.3g}"
         kept = {True: "kept", False: "**missed**", None: ""}[verdict.kept]
         lines.append(f"| {verdict.what} | {verdict.wanted} | {measured} | {kept} |")
     return lines
 
 
-def _tables(cases: dict[str, Any]) -> Iterator[str]:
-    """One table for each run of cases that were measured alike."""
-    before: list[str] = []
+def _tables(cases: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
+    """One table for each set of cases that were measured alike, where the first of them stands."""
+    alike: dict[tuple[str, ...], list[str]] = {}
     for case, metrics in cases.items():
-        names = list(metrics)
-        if names != before:
-            if before:
-                yield ""
-            yield "| case | " + " | ".join(names) + " |"
-            yield "| --- |" + " --- |" * len(names)
-            before = names
-        yield (
-            f"| {case.split('/', 1)[1].replace('|', _BAR)} | "
-            + " | ".join(_number(*metrics[name]) for name in names)
-            + " |"
-        )
+        alike.setdefault(tuple(metrics), []).append(case)
+    for number, (names, members) in enumerate(alike.items()):
+        if number:
+            yield ""
+        yield "| case | " + " | ".join(names) + " |"
+        yield "| --- |" + " --- |" * len(names)
+        for case in members:
+            numbers = " | ".join(_number(*cases[case][name]) for name in names)
+            yield f"| {case.split('/', 1)[1].replace('|', _BAR)} | {numbers} |"
 
 
 def _number(value: float, spread: float) -> str:
     shown = f"{value:,.0f}" if abs(value) >= 100 else f"{value:.3g}"
     return f"{shown} ±{spread:.0%}" if spread else shown
-
-
-def comparison(old: dict[str, Any], new: dict[str, Any]) -> list[str]:
-    """Every number that both runs have, and how much of the old one the new one is; those that moved
-    more than both spreads are marked."""
-    lines = []
-    for case, metrics in new["results"].items():
-        for name, (value, spread) in metrics.items():
-            if name not in old["results"].get(case, {}):
-                continue
-            was, was_spread = old["results"][case][name]
-            if not was or value == was:
-                continue
-            moved = value / was
-            mark = "  <--" if abs(moved - 1) > 2 * (spread + was_spread) + 0.05 else ""
-            lines.append(f"{case:<44} {name:<28} {was:>12.4g} -> {value:<12.4g} x {moved:.2f}{mark}")
-    return lines or ["the two runs have no number in common"]

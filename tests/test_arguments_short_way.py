@@ -82,6 +82,17 @@ def test_the_short_way_agrees_with_the_full_one_on_any_contract(
     agree(schema, arguments)
 
 
+@settings(deadline=None, max_examples=60)
+@given(contracts(), st.lists(st.tuples(ARGUMENTS, st.sets(st.sampled_from("abq"))), min_size=1, max_size=4))
+def test_a_contract_at_hand_answers_as_one_made_ready_for_the_call(
+    schema: dict[str, Any], calls: list[tuple[dict[str, Any], set[str]]]
+) -> None:
+    contract = Contract(input_schema=schema)
+    for arguments, injected in calls * 2:
+        left = {name: value for name, value in arguments.items() if name not in injected}
+        assert check_arguments(left, contract, injected) == Checker(contract, frozenset(injected)).check(left)
+
+
 @pytest.mark.parametrize(
     "arguments",
     [

@@ -1,70 +1,107 @@
 """The benchmarks' own arithmetic, on numbers made up here, and one case for real: nothing is timed to be judged."""
 
-import importlib.util
+import copy
 import json
 import os
 import subprocess
 import sys
-from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-ROOT = Path(__file__).resolve().parents[1]
+from benchmark_package import ROOT, run_of
+from benchmarks.__main__ import main
+from benchmarks.case import Metric, Unusable
+from benchmarks.machine import busy
+from benchmarks.measure import Samples, measure
+from benchmarks.report import index, markdown
+from benchmarks.runner import pooled
+from benchmarks.saved import folder_name, read_run, with_targets, write, write_again
+from benchmarks.targets import exponent, judge
 
-
-@pytest.fixture(scope="module")
-def benchmarks():
-    """The package by its path: with the root on `sys.path`, a bare `import gate` would find the folder."""
-    found = {}
-    for name in ("benchmarks", "benchmarks.measure", "benchmarks.targets", "benchmarks.report"):
-        path = ROOT / name.replace(".", "/")
-        file = path / "__init__.py" if path.is_dir() else path.with_suffix(".py")
-        places = [str(path)] if path.is_dir() else None
-        spec = importlib.util.spec_from_file_location(name, file, submodule_search_locations=places)
-        found[name] = sys.modules[name] = importlib.util.module_from_spec(spec)
-        spec.loader.exec_module(found[name])
-    yield found
-    for name in found:
-        del sys.modules[name]
+RESULTS = ROOT / "benchmarks" / "results"
+POSITIVE = st.floats(1e-3, 1e3)
 
 
-def test_contenders_run_in_every_round_and_the_caches_are_filled_before_each(benchmarks):
+# --- measuring ----------------------------------------------------------------------------------------------------------
+
+
+def test_contenders_run_in_every_round_and_the_caches_are_filled_before_each():
     ran = []
-    samples = benchmarks["benchmarks.measure"].measure(
-        {"a": lambda: ran.append("a"), "b": lambda: ran.append("b")}, 6, between=lambda: ran.append("between")
-    )
-    assert ran[::2] == ["between"] * 12
-    for at in range(0, 24, 4):
-        assert sorted(ran[at + 1 : at + 4 : 2]) == ["a", "b"]
-    assert {name: len(seconds) for name, seconds in samples.seconds.items()} == {"a": 6, "b": 6}
+    contenders = {"a": lambda: ran.append("a"), "b": lambda: ran.append("b")}
+    samples = measure(contenders, 6, between=lambda: ran.append("between"))
+    # Once each untimed, then rounds.
+    assert ran[:2] == ["a", "b"]
+    timed = ran[2:]
+    assert set(timed[::2]) == {"between"}
+    for at in range(0, len(timed), 4):
+        assert sorted(timed[at + 1 : at + 4 : 2]) == ["a", "b"]
+    assert {len(seconds) for seconds in samples.seconds.values()} == {len(timed) // 4}
+    assert len(timed) // 4 >= 3
 
 
-def test_ratios_are_taken_within_rounds(benchmarks):
+def test_what_a_contender_starts_from_is_brought_about_before_each_of_its_samples():
+    ran = []
+    contenders = {"a": lambda: ran.append("a"), "b": lambda: ran.append("b")}
+    measure(contenders, 3, before={"a": lambda: ran.append("reset")})
+    timed = [at for at, name in enumerate(ran) if name == "a"][1:]
+    assert len(timed) >= 3
+    assert all(ran[at - 1] == "reset" for at in timed)
+    assert ran.count("reset") == len(timed)
+
+
+def test_no_sample_is_zero_however_little_was_done():
+    samples = measure({"a": int, "b": int}, 3, between=int)
+    assert samples.ratio("a", "b") > 0
+
+
+def test_ratios_are_taken_within_rounds():
     # The machine was ten times slower in the second round: of that a ratio of medians would tell.
-    samples = benchmarks["benchmarks.measure"].Samples({"a": [2.0, 20.0, 6.0], "b": [1.0, 10.0, 3.0]})
+    samples = Samples({"a": [2.0, 20.0, 6.0], "b": [1.0, 10.0, 3.0]})
     assert samples.ratio("a", "b") == 2.0
     assert samples.ratio_spread("a", "b") == 0.0
     assert samples.difference("a", "b") == 3.0
     assert samples.median("a") == 6.0
 
 
-def test_the_exponent_of_a_power_is_found(benchmarks):
+def test_the_spread_of_a_difference_is_its_own():
+    samples = Samples({"a": [101.0, 102.0, 103.0], "b": [100.0, 100.0, 100.0]})
+    assert samples.difference_spread("a", "b") == 0.5
+    assert samples.spread("a") < 0.01
+    assert samples.difference_spread("b", "b") == 0.0
+
+
+@given(st.lists(st.tuples(POSITIVE, st.floats(0, 1)), min_size=1, max_size=5))
+def test_what_processes_say_of_a_case_is_spread_over_all_of_them(told_by):
+    [metric] = pooled([{"ns": Metric(*numbers)} for numbers in told_by]).values()
+    values = [value for value, _ in told_by]
+    assert min(values) <= metric.value <= max(values)
+    half = (max(values) - min(values)) / 2
+    assert metric.spread * metric.value >= half * 0.999
+    assert metric.spread >= min(spread for _, spread in told_by)
+
+
+# --- targets ------------------------------------------------------------------------------------------------------------
+
+
+def test_the_exponent_of_a_power_is_found():
     results = {
         f"rescan/openai-chat {rows} rows": {"rows": [rows, 0], "ns a row": [rows**0.1, 0]}
         for rows in (100, 1000, 10_000, 100_000)
     }
-    assert benchmarks["benchmarks.targets"].exponent(results, "openai-chat") == pytest.approx(1.1)
-    assert benchmarks["benchmarks.targets"].exponent({}, "openai-chat") is None
+    assert exponent(results, "openai-chat") == pytest.approx(1.1)
+    assert exponent({}, "openai-chat") is None
 
 
-def test_a_target_is_judged_by_the_worst_case_and_not_where_nothing_was_measured(benchmarks):
+def test_a_target_is_judged_by_the_worst_case_and_not_where_nothing_was_measured():
     results = {
         "serialise/code HTML 64 KiB": {"ns a byte with tokens": [0.2, 0]},
         "serialise/code JSX 64 KiB": {"ns a byte with tokens": [1.2, 0]},
         "rescan/openai-chat 10000 rows": {"rows": [10_000, 0], "ns a row": [100, 0], "of search": [0.25, 0]},
         "rescan/openai-chat 10000 rows 50 marked": {"of search": [0.9, 0]},
     }
-    verdicts = {verdict.what: verdict for verdict in benchmarks["benchmarks.targets"].judge(results)}
+    verdicts = {verdict.what: verdict for verdict in judge(run_of(results))}
     code = verdicts["code of 64 KiB with control tokens"]
     assert (code.measured, code.kept) == (1.2, False)
     search = verdicts["the same, times faster than a marker search"]
@@ -72,41 +109,153 @@ def test_a_target_is_judged_by_the_worst_case_and_not_where_nothing_was_measured
     assert verdicts["any dense body"].kept is None
 
 
-def test_a_comparison_names_what_moved_more_than_its_spread(benchmarks):
-    old = {"results": {"a/b": {"ns": [100.0, 0.05], "us": [1.0, 0.0], "gone": [1.0, 0.0]}}}
-    new = {"results": {"a/b": {"ns": [110.0, 0.05], "us": [2.0, 0.0]}, "new": {"ns": [1.0, 0.0]}}}
-    steady, moved = benchmarks["benchmarks.report"].comparison(old, new)
-    assert "x 1.10" in steady
-    assert "<--" not in steady
-    assert "x 2.00" in moved
-    assert moved.endswith("<--")
-
-
-def run(*options):
-    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    return subprocess.run(
-        [sys.executable, "-m", "benchmarks", *options],
-        cwd=ROOT,
-        env=surroundings,
-        capture_output=True,
-        text=True,
-        check=False,
+@pytest.mark.parametrize(("python", "kept"), [("CPython 3.11.7", True), ("CPython 3.13.0", False)])
+def test_a_target_is_that_of_the_python_that_was_measured(python, kept):
+    run = run_of(
+        {"rescan/openai-chat 10000 rows": {"rows": [10_000, 0], "ns a row": [1, 0], "of touch": [3, 0]}}, python
     )
+    [verdict] = [verdict for verdict in judge(run) if verdict.what == "the same, of a bare touch loop"]
+    assert verdict.kept is kept
 
 
-def test_a_case_runs_in_a_process_of_its_own_and_prints_its_numbers():
-    done = run("--quick", "--json", "--only", "openai-chat 100 rows")
-    assert done.returncode == 0, done.stderr
+# --- files --------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "{",
+        "[]",
+        "7",
+        "{}",
+        '{"results": 1}',
+        json.dumps(run_of({"a": {"us": 1}})),
+        json.dumps(run_of({"a": {"us": [10**400, 0]}})),
+        json.dumps(run_of({}, machine={"load": "much"})),
+        json.dumps(run_of({}, when=None)),
+        "[" * 100_000,
+        b"\xff",
+    ],
+)
+def test_a_file_that_is_no_run_is_refused_in_words(content, tmp_path, capsys):
+    file = tmp_path / "old.json"
+    file.write_bytes(content if isinstance(content, bytes) else content.encode())
+    with pytest.raises(Unusable, match=r"name a results\.json"):
+        read_run(file)
+    assert main(["--compare", str(file), "--only", "no such case"]) == 2
+    assert capsys.readouterr().err.count("\n") == 1
+
+
+def test_a_run_that_is_not_there_is_refused_in_words():
+    with pytest.raises(Unusable, match="No such file"):
+        read_run("/nonexistent/results.json")
+
+
+def test_each_python_has_a_folder_and_the_index_shows_all(tmp_path):
+    runs = [run_of({"serialise/dense x": {"ns a byte": [value, 0.1]}}, python) for python, value in PYTHONS.items()]
+    folders = [write(run, tmp_path).name for run in runs]
+    assert folders == ["cpython-3.13", "cpython-3.9", "pypy-3.11"]
+    assert read_run(tmp_path / "cpython-3.13" / "results.json") == runs[0]
+    table = (tmp_path / "README.md").read_text()
+    assert "| target | wanted | CPython 3.9.1 | PyPy 3.11.2 | CPython 3.13.0 |" in table
+    assert "| any dense body | ≤ 9 ns a byte | **10** (missed) | 2 | 8 |" in table
+    assert not list(tmp_path.rglob(".new-*"))
+
+
+PYTHONS = {"CPython 3.13.0": 8.0, "CPython 3.9.1": 10.0, "PyPy 3.11.2": 2.0}
+
+
+def test_a_write_that_is_stopped_leaves_what_was_there(tmp_path, monkeypatch):
+    old, new = run_of({}), run_of({"serialise/dense x": {"ns a byte": [1.0, 0.1]}})
+    folder = write(old, tmp_path)
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("benchmarks.saved.markdown", stop)
+    with pytest.raises(KeyboardInterrupt):
+        write(new, tmp_path)
+    assert read_run(folder / "results.json") == old
+    assert {path.name for path in folder.iterdir()} >= {"README.md", "results.json"}
+    assert not list(tmp_path.rglob(".new-*"))
+
+
+def test_the_committed_reports_are_those_of_the_committed_numbers():
+    for path in RESULTS.glob("*/results.json"):
+        run = read_run(path)
+        assert path.parent.name == folder_name(run)
+        report = (path.parent / "README.md").read_text(encoding="utf-8")
+        assert report == markdown(run, sorted(file.name for file in path.parent.glob("*.png")))
+    runs = {path.parent.name: read_run(path) for path in sorted(RESULTS.glob("*/results.json"))}
+    assert (RESULTS / "README.md").read_text(encoding="utf-8") == index(runs)
+
+
+def test_the_readme_shows_the_targets_of_all_runs():
+    readme = (ROOT / "README.md").read_text(encoding="utf-8")
+    assert "| target | wanted | CPython 3.11" in readme
+    assert with_targets(readme, RESULTS) == readme
+
+
+def test_reports_are_made_anew_from_the_numbers_alone(tmp_path):
+    folder = write(run_of({"consult/a": {"us": [1.0, 0.5]}}), tmp_path)
+    reports = [folder / "README.md", tmp_path / "README.md"]
+    before = [report.read_text() for report in reports]
+    for report in reports:
+        report.unlink()
+    assert write_again(tmp_path) == [folder]
+    assert [report.read_text() for report in reports] == before
+    assert main(["--report", "--into", str(tmp_path)]) == 0
+
+
+def test_a_report_warns_of_a_busy_machine():
+    quiet = run_of({})
+    assert busy(quiet) == ""
+    assert "busy" not in markdown(quiet, [])
+    loaded = copy.deepcopy(quiet)
+    loaded["machine"] |= {"load": 3.0}
+    assert "**The machine was busy**: the load was 3.0 on 2 cores" in markdown(loaded, [])
+
+
+# --- the command line ---------------------------------------------------------------------------------------------------
+
+
+def run_it(*options, **others):
+    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
+    command = [sys.executable, "-m", "benchmarks", *options]
+    return subprocess.run(command, cwd=ROOT, env=surroundings, capture_output=True, text=True, check=False, **others)
+
+
+def test_a_case_runs_in_a_process_of_its_own_and_json_stays_json_beside_a_comparison(tmp_path):
+    old = tmp_path / "old.json"
+    case = "rescan/openai-chat 100 rows"
+    old.write_text(json.dumps(run_of({case: {"of json.dumps": [1e-9, 0.0]}})))
+    options = ("--quick", "--json", "--only", "openai-chat 100 rows", "--compare", str(old))
+    done = run_it(*options, "--fail-if-slower", "50")
     report = json.loads(done.stdout)
-    [(case, numbers)] = report["results"].items()
-    assert case == "rescan/openai-chat 100 rows"
-    assert numbers["rows"][0] == 100
-    assert numbers["of json.dumps"][0] > 0
+    assert list(report["results"]) == [case]
+    assert report["results"][case]["rows"][0] == 100
+    assert report["results"][case]["of json.dumps"][0] > 0
     assert report["versions"]["orjson"] != "(not installed)"
-
-
-def test_a_transcript_that_is_none_is_refused_in_one_line(tmp_path):
-    (tmp_path / "notes.txt").write_text("[1]\n")
-    done = run("--transcript", str(tmp_path / "notes.txt"))
+    assert "slower" in done.stderr
     assert done.returncode == 1
-    assert "neither a request with messages, nor messages, one a line" in done.stderr
+
+
+@pytest.mark.parametrize(
+    "options",
+    [
+        ["--wire", "gemini"],
+        ["--fail-if-slower", "5"],
+        ["--transcript", "x", "--quick"],
+        ["--transcript", "x", "--only", "y"],
+    ],
+)
+def test_options_that_make_no_sense_together_are_refused(options, capsys):
+    with pytest.raises(SystemExit) as stopped:
+        main(options)
+    assert stopped.value.code == 2
+
+
+def test_a_word_that_no_case_has_is_told(capsys):
+    assert main(["--only", "no such case"]) == 2
+    assert "no case has 'no such case' in its name" in capsys.readouterr().err

@@ -19,6 +19,9 @@ from .size import depth
 
 _log = logging.getLogger("tooldialect.gate")
 _checkers = Checkers()
+# Looked up once: of a short call each step weighs as much as reading an argument.
+_at_hand = _checkers.at_hand
+_new = tuple.__new__
 _NONE: frozenset[str] = frozenset()
 _NOT_AN_OBJECT = Violation("", "type")
 
@@ -35,24 +38,22 @@ def check_arguments(args: Any, contract: Contract, injected: Iterable[str] = ())
     Takes any value and raises nothing. `args` is never changed.
     """
     try:
-        return _check(args, contract, frozenset(injected) if injected else _NONE)
-    except Exception as error:
-        _log.error("[contract-gate] arguments could not be checked: %s", type(error).__name__)
-        return ArgumentCheck(args, _missing(args, contract, injected), complete=False)
-
-
-def _check(args: Any, contract: Contract, hidden: frozenset[str]) -> ArgumentCheck:
-    checker = _checkers.get(contract, hidden)
-    if type(args) is dict and (not hidden or hidden.isdisjoint(args)):
+        hidden = frozenset(injected) if injected else _NONE
+        found = _at_hand((id(contract), hidden) if hidden else id(contract))
+        checker = _checkers.get(contract, hidden) if found is None else found[1]
+        if type(args) is not dict or (hidden and not hidden.isdisjoint(args)):
+            return _check_any(args, checker, hidden)
         try:
             if checker.vouches(args):
                 # What the class itself does to make one costs as much as the verdict.
-                return tuple.__new__(ArgumentCheck, (args, (), checker.complete))
+                return _new(ArgumentCheck, (args, (), checker.complete))
         except BaseException as error:
             if not (isinstance(error, Unjudged) or is_refusal(error)):
                 raise
         return checker.check(args)
-    return _check_any(args, checker, hidden)
+    except Exception as error:
+        _log.error("[contract-gate] arguments could not be checked: %s", type(error).__name__)
+        return ArgumentCheck(args, _missing(args, contract, injected), complete=False)
 
 
 def _check_any(args: Any, checker: Checker, hidden: frozenset[str]) -> ArgumentCheck:

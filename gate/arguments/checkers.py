@@ -21,14 +21,12 @@ class Checkers:
         self._by_version: OrderedDict[tuple[str, frozenset[str]], Checker] = OrderedDict()
         # Each entry keeps its contract, so that the id stays its own.
         self._by_identity: dict[Any, tuple[Contract, Checker]] = {}
+        # By `id(contract)`, or by that and what is injected where anything is.
+        self.at_hand = self._by_identity.get
         self._lock = Lock()
 
     def get(self, contract: Contract, injected: frozenset[str]) -> Checker:
-        """The checker of a contract, made where it is not at hand."""
-        key = (id(contract), injected) if injected else id(contract)
-        found = self._by_identity.get(key)
-        if found is not None:
-            return found[1]
+        """The checker of a contract that is not at hand under this object."""
         version = (contract.version, injected)
         made = self._by_version.get(version)
         # A version is no proof against one who writes two contracts of the same hash.
@@ -41,5 +39,5 @@ class Checkers:
                 self._by_version.popitem(last=False)
             if len(self._by_identity) >= _MAX_ALIASES:
                 self._by_identity.clear()
-            self._by_identity[key] = (contract, made)
+            self._by_identity[(id(contract), injected) if injected else id(contract)] = (contract, made)
         return made
