@@ -97,6 +97,17 @@ def test_a_header_is_under_16_kibibytes_of_utf8(letter):
     assert read_marker(header(16 * 1024) + "x") is None
 
 
+@given(st.text(max_size=8), TOKENS, CLAIMS, st.text())
+def test_a_marker_is_found_behind_whatever_stands_before_it(before, token, claims, payload):
+    text = before + write_marker(token, claims) + payload
+    assert find_markers(text)[0] == (token, claims, payload)
+
+
+def test_a_long_header_is_found_as_far_as_a_marker_may_reach():
+    inside, beyond = _with_keys(256), f"[contract-gate:{TOKEN}:{'k' * MAX_HEADER_BYTES}@{VERSION}]x"
+    assert [len(marker.claims) for marker in find_markers(beyond + inside + beyond)] == [256]
+
+
 @given(st.text(), st.sampled_from([*NO_MARKERS.values(), ""]))
 def test_no_text_makes_the_reader_raise(tail, head):
     for text in (head + tail, tail + head, head + head + tail):

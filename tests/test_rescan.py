@@ -284,6 +284,19 @@ def hashed(monkeypatch):
     return sizes
 
 
+@pytest.fixture
+def fingerprinted(monkeypatch):
+    """The sizes of the payloads that a ledger hashed for its proof, in order."""
+    sizes = []
+    fingerprint = ledger_module._fingerprint
+    monkeypatch.setattr(
+        ledger_module,
+        "_fingerprint",
+        lambda payload, *rest: sizes.append(len(payload)) or fingerprint(payload, *rest),  # type: ignore[redundant-expr]
+    )
+    return sizes
+
+
 def chat(texts):
     return [CountedRow(role=("user", "assistant", "tool")[at % 3], content=text) for at, text in enumerate(texts)]
 
@@ -333,6 +346,26 @@ def test_only_marked_rows_are_hashed_and_only_the_first_time(make, hashed):
             run.refresh(CHAT.host_texts([{"role": "user", "content": text[:1] + text[1:]} for text in texts]))
         assert sum(hashed) == first
         assert ledger.trips == len(marked)
+
+
+@pytest.mark.parametrize(
+    ("make", "digests"), [(MemoryLedger, 1), (lambda: SignedLedger("s"), 2)], ids=["memory", "signed"]
+)
+def test_a_delivery_is_hashed_once_for_its_token_and_once_for_its_proof(make, digests, hashed, fingerprinted):
+    ledger = make()
+    hashed.clear()
+    gate, texts = deliver(ledger)
+    sizes = [len(text[text.index("]") + 1 :].encode()) for text in texts]
+    assert fingerprinted == sizes
+    assert [size for size in hashed if size in sizes] == sizes
+    hashed.clear()
+    fingerprinted.clear()
+    for _ in range(3):
+        with gate.run() as run:
+            assert len(run.refresh(texts)) == len(texts)
+    # The reader's digest, and that of a ledger that answers for whole tokens.
+    assert sorted(hashed) == sorted(sizes * digests)
+    assert fingerprinted == sizes
 
 
 def test_after_an_append_only_the_new_entries_are_read(monkeypatch):
