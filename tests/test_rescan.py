@@ -18,6 +18,7 @@ from tooldialect.dialects import (
     ToolResultBatch,
     host_texts,
 )
+from tooldialect.dialects.host_texts import starting_with
 from tooldialect.gate import MemoryLedger, SignedLedger
 from tooldialect.gate import ledger as ledger_module
 
@@ -50,6 +51,12 @@ rows = st.fixed_dictionaries(
 )
 odd_rows = rows | rows.map(lambda row: types.SimpleNamespace(**row)) | rows.map(types.MappingProxyType) | junk
 usual_rows = st.fixed_dictionaries({"role": st.sampled_from(["user", "tool", "assistant"]), "content": words})
+blocks = st.fixed_dictionaries({"type": st.just("text"), "text": words}) | st.fixed_dictionaries(
+    {"type": st.just("tool_result"), "content": words}
+)
+block_rows = st.fixed_dictionaries(
+    {"role": st.sampled_from(["user", "assistant"]), "content": st.lists(blocks, max_size=3)}
+)
 
 
 def outcome_of(read):
@@ -62,8 +69,9 @@ def outcome_of(read):
 @pytest.mark.parametrize("wire", [CHAT, ANTHROPIC], ids=["openai", "anthropic"])
 @given(
     messages=st.lists(usual_rows, max_size=8)
+    | st.lists(block_rows, max_size=8)
     | st.lists(odd_rows, max_size=6)
-    | st.lists(usual_rows | odd_rows, max_size=8)
+    | st.lists(usual_rows | block_rows | odd_rows, max_size=8)
 )
 @example(messages=[{"role": "assistant"}, {"role": "tool", "content": PREFIX}])
 @example(messages=[{"role": "user", "content": ["x"]}, {"role": "user", "content": [PREFIX, {"text": PREFIX}]}])
@@ -77,6 +85,23 @@ def test_asking_for_texts_by_their_beginning_gives_what_reading_all_of_them_give
     assert wire.host_texts(messages).starting_with(PREFIX) == everything
     assert wire.host_texts({"messages": messages}).starting_with(PREFIX) == everything
     assert wire.host_texts(iter(messages)).starting_with(PREFIX) == everything
+
+
+class Subclassed(str):
+    __slots__ = ()
+
+
+@given(st.lists(words | words.map(Subclassed) | words.map(lambda word: word + " "), max_size=8))
+def test_texts_by_their_beginning_are_those_that_begin_so(texts):
+    found = starting_with(texts, PREFIX)
+    assert list(map(id, found)) == [id(text) for text in texts if text.startswith(PREFIX)]
+
+
+@pytest.mark.parametrize("odd", [None, 7, b"x", ["x"], ChatMessage(role="user", content="x")], ids=repr)
+def test_what_is_no_text_is_refused_wherever_it_stands(odd):
+    for rows in ([odd], ["x", odd], [PREFIX, odd, "x"], ("x", odd)):
+        with pytest.raises(TypeError, match=f"not {type(odd).__name__}"), world()[0].run() as run:
+            run.refresh(rows)
 
 
 def test_texts_are_read_once_in_whichever_way():
@@ -179,6 +204,13 @@ def edit(history, change):
     return history
 
 
+@given(st.lists(entries, max_size=8))
+def test_entries_by_their_beginning_are_those_that_begin_so(history):
+    everything = [text for text in host_texts(history) if text.startswith(PREFIX)]
+    assert host_texts(history).starting_with(PREFIX) == everything
+    assert host_texts(iter(history)).starting_with(PREFIX) == everything
+
+
 @given(st.lists(entries, max_size=8), st.lists(edits, max_size=12), st.booleans())
 @example([entry_of(MARKED[0], "user")], [("replace", 0, entry_of("plain", "user"))], True)
 @example([entry_of(MARKED[0], "user"), entry_of("x", "user")], [("drop", 0)], True)
@@ -247,6 +279,10 @@ class CountedText(str):
     def __lt__(self, other):
         type(self).reads += 1
         return str.__lt__(self, other)
+
+    def removeprefix(self, prefix):
+        type(self).reads += 1
+        return super().removeprefix(prefix) if str.startswith(self, prefix) else self
 
     def startswith(self, *args):
         type(self).reads += 1
