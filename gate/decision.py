@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Any
+from typing import Any, NamedTuple
 
 from tooldialect.dialects import ToolOutcome
 
@@ -103,8 +103,7 @@ class Decision:
         )
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class KeyFacts:
+class KeyFacts(NamedTuple):
     """What a run knows of one key when a call to it is decided.
 
     `wanted`: the version a target has now, None where any will do. `deliveries`: made in this

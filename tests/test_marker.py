@@ -131,6 +131,17 @@ def test_a_marker_that_fits_is_read_whatever_the_token(claims):
     assert read_marker(write_marker("f" * 128, claims))
 
 
+@given(
+    st.sampled_from("ké\ud800"),
+    st.sampled_from([1, 800, 990, 1010, 1100, 5000, 8000, 16_000, 16_300]),
+    st.integers(0, 40),
+)
+def test_what_fits_is_what_the_longest_header_leaves_room_for(letter, length, more):
+    claims = {letter * (length + more): VERSION}
+    header = write_marker("0" * 128, claims)
+    assert fits_header(claims) == (letter != "\ud800" and len(header.encode()) < MAX_HEADER_BYTES)
+
+
 def test_what_no_marker_can_carry_does_not_fit():
     assert not fits_header({})
     assert not fits_header({"k" * MAX_HEADER_BYTES: VERSION})

@@ -16,6 +16,7 @@ from tooldialect.dialects import (
     ToolCall,
     ToolResult,
     ToolResultBatch,
+    get_dialect,
     host_texts,
 )
 from tooldialect.dialects.host_texts import starting_with
@@ -402,6 +403,20 @@ def test_a_delivery_is_hashed_once_for_its_token_and_once_for_its_proof(make, di
     # The reader's digest, and that of a ledger that answers for whole tokens.
     assert sorted(hashed) == sorted(sizes * digests)
     assert fingerprinted == sizes
+
+
+def test_encoding_asks_no_source_and_present_does():
+    gate, source = world()
+    peeked: list[object] = []
+    plain = source.peek
+    source.peek = lambda asked: peeked.append(asked) or plain(asked)
+    with gate.run() as run:
+        history = [ChatMessage(role="user", content=delivered(run))]
+        peeked.clear()
+        run.encode(history, get_dialect("xml"), CHAT)
+        assert peeked == []
+        assert run.present == {key("send")}
+        assert len(peeked) == 1
 
 
 def test_after_an_append_only_the_new_entries_are_read(monkeypatch):
