@@ -168,7 +168,12 @@ def test_encoding_asks_no_source_and_present_does():
     gate, source = world()
     peeked: list[object] = []
     plain = source.peek
-    source.peek = lambda asked: peeked.append(asked) or plain(asked)
+
+    def counting(asked):
+        peeked.append(asked)
+        return plain(asked)
+
+    source.peek = counting
     with gate.run() as run:
         history = [ChatMessage(role="user", content=delivered(run))]
         peeked.clear()
