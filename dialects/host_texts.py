@@ -14,8 +14,8 @@ from typing import Any, TypeAlias
 from .transcript import AssistantTurn, ChatMessage, ToolResult, ToolResultBatch, TranscriptEntry
 
 TextsOf: TypeAlias = Callable[[Any], Iterable[str]]
-# (rows, prefix, end): in order, each row that may have a text `t` with `prefix <= t < end`.
-Candidates: TypeAlias = Callable[[list[Any], str, str], Iterable[Any]]
+# (rows, prefix): in order, each row that may have a text beginning so, and any it cannot tell of.
+Candidates: TypeAlias = Callable[[list[Any], str], Iterable[Any]]
 
 
 class HostTexts(Iterator[str]):
@@ -42,8 +42,10 @@ class HostTexts(Iterator[str]):
         return self._among(rows, prefix)
 
     def _among(self, rows: list[Any], prefix: str) -> list[str]:
-        found = self._candidates(rows, prefix, after(prefix))
-        return [text for row in found for text in self._texts_of(row) if text.startswith(prefix)]
+        return self._checked(self._candidates(rows, prefix), prefix)
+
+    def _checked(self, candidates: Iterable[Any], prefix: str) -> list[str]:
+        return [text for row in candidates for text in self._texts_of(row) if text.startswith(prefix)]
 
 
 class EntryTexts(HostTexts):
@@ -68,9 +70,10 @@ class EntryTexts(HostTexts):
         added = entries[len(known) :]
         if not added:
             return known, [], []
-        lasting = _frozen_until(added)
-        frozen = added[:lasting]
-        return known + frozen, self._among(frozen, prefix), self._among(added[lasting:], prefix)
+        candidates, count = _scan(added, prefix, to_the_end=False)
+        frozen = added if count == len(added) else added[:count]
+        marked = self._checked(candidates, prefix)
+        return known + frozen if known else frozen, marked, self._among(added[count:], prefix)
 
 
 def host_texts(entries: Iterable[TranscriptEntry]) -> EntryTexts:
@@ -80,15 +83,13 @@ def host_texts(entries: Iterable[TranscriptEntry]) -> EntryTexts:
 
 
 def starting_with(texts: Iterable[str], prefix: str) -> list[str]:
-    """Those that begin with `prefix`, which is not empty."""
-    end = after(prefix)
-    # On 3.11 two comparisons cost half of a call of `startswith`; most texts fail the first.
-    return [text for text in texts if text < end and text >= prefix]
+    """Those that begin with `prefix`, which is not empty.
 
-
-def after(prefix: str) -> str:
-    """The least text greater than all that begin with `prefix`."""
-    return prefix[:-1] + chr(ord(prefix[-1]) + 1)
+    Raises TypeError or AttributeError for what is no text.
+    """
+    # `removeprefix` gives back the very text that does not begin so. Up to 3.12 a call of `startswith`
+    # costs twice as much, and a comparison that is true of every other text has the processor wait.
+    return [text for text in texts if text.removeprefix(prefix) is not text and text.startswith(prefix)]
 
 
 def _texts_of_entry(entry: TranscriptEntry) -> Iterator[str]:
@@ -99,24 +100,40 @@ def _texts_of_entry(entry: TranscriptEntry) -> Iterator[str]:
         yield entry.content
 
 
-def _candidate_entries(entries: list[Any], prefix: str, end: str) -> list[Any]:
+def _candidate_entries(entries: list[Any], prefix: str) -> list[Any]:
+    return _scan(entries, prefix, to_the_end=True)[0]
+
+
+def _scan(entries: list[Any], prefix: str, *, to_the_end: bool) -> tuple[list[Any], int]:
+    """Entries that may have a text beginning with `prefix`, and how many of the first are exactly our
+    records, where the scan ends unless it is to go `to_the_end`: a host's subclass may have thawed."""
     found: list[Any] = []
     add = found.append
     for entry in entries:
         kind = type(entry)
         if kind is ChatMessage:
             text = entry.content
-            if text < end and text >= prefix:
+            if text.removeprefix(prefix) is not text:
                 add(entry)
-        elif kind is ToolResultBatch:
+            continue
+        if kind is AssistantTurn:
+            continue
+        if kind is ToolResultBatch:
+            may_begin = False
             for result in entry.results:
-                text = result.content
-                if text < end and text >= prefix:
-                    add(entry)
+                if type(result) is not ToolResult:
                     break
-        elif kind is not AssistantTurn:
-            add(entry)
-    return found
+                text = result.content
+                if text.removeprefix(prefix) is not text:
+                    may_begin = True
+            else:
+                if may_begin:
+                    add(entry)
+                continue
+        if not to_the_end:
+            return found, next(at for at, other in enumerate(entries) if other is entry)
+        add(entry)
+    return found, len(entries)
 
 
 def _begins_with(entries: list[Any], known: list[Any]) -> bool:
@@ -127,15 +144,3 @@ def _begins_with(entries: list[Any], known: list[Any]) -> bool:
         return False
     # Lists compare what is identical without asking it, in C; equal frozen records have equal texts.
     return (entries if len(entries) == count else entries[:count]) == known
-
-
-def _frozen_until(entries: list[Any]) -> int:
-    """How many of them, from the first, are exactly our records: a host's subclass may have thawed."""
-    for at, entry in enumerate(entries):
-        kind = type(entry)
-        if kind is ToolResultBatch:
-            if any(type(result) is not ToolResult for result in entry.results):
-                return at
-        elif kind is not ChatMessage and kind is not AssistantTurn:
-            return at
-    return len(entries)

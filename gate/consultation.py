@@ -101,7 +101,7 @@ def consultation(desk: Desk, run: RunState, turn: Turn, aim: Aim) -> Generator[Q
         reason = before_lookup(facts, ended_runs)
         if reason is None:
             reason = _by_answer(answer, facts, check, must_read=must_read)
-        before = run.snapshot(key)
+        before = run.snapshot(key) if reason.delivers else None
         run.note_decision(key, reason, known.version if known is not None and reason.delivers else None)
 
     arguments, violations = (aim.arguments, ()) if check is None else (check.arguments, check.violations)
@@ -122,6 +122,7 @@ def consultation(desk: Desk, run: RunState, turn: Turn, aim: Aim) -> Generator[Q
             # A contract that cannot be shown must not keep the call from running, nor count as shown.
             _log.error("[contract-gate] the contract of %s cannot be delivered: %s", key, reason_of(error))
             with run.lock:
+                assert before is not None
                 run.restore(key, before)
                 run.note_decision(key, Reason.NO_CONTRACT, None)
             return _proceed(Reason.NO_CONTRACT, arguments, violations)

@@ -74,6 +74,6 @@ def explain(
 def _judge(marker: Marker, ledger: Ledger | None) -> Verdict:
     if marker.token[:DIGEST_DIGITS] != payload_digest(marker.payload):
         return Verdict.REWRITTEN
-    if ledger is not None and not verified(ledger, marker):
+    if ledger is not None and not verified(ledger, marker.token, marker.payload, marker.claims):
         return Verdict.UNKNOWN
     return Verdict.INTACT

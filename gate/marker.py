@@ -16,10 +16,12 @@ PREFIX = "[contract-gate:"
 MAX_KEYS = 256
 MAX_HEADER_BYTES = 16 * 1024
 
-_HEADER = re.compile(
-    r"\[contract-gate:([0-9a-f]{16,128}):((?:[^\s\x00-\x1f\x7f-\x9f,@\]<>]++@[0-9a-f]{16},)*+[^\s\x00-\x1f\x7f-\x9f,@\]<>]++@[0-9a-f]{16})\]"
-)
+_KEY = r"[^\s\x00-\x1f\x7f-\x9f,@\]<>]++"
+_VERSION = "[0-9a-f]{16}"
+# The first claim apart: most markers have no other.
+_HEADER = re.compile(rf"\[contract-gate:([0-9a-f]{{16,128}}):({_KEY})@({_VERSION})((?:,{_KEY}@{_VERSION})*+)\]")
 _LONGEST_TOKEN = 128
+_CERTAINLY_FITS = 1024
 _MAX_SIGHTINGS = 256
 
 
@@ -31,19 +33,26 @@ class Marker(NamedTuple):
     payload: str
 
 
-def read_header(text: str) -> str:
-    """What a marker at the very start of `text` would be, `[contract-gate:` to the first `]`; blank without one."""
-    if not text.startswith(PREFIX):
-        return ""
-    return text[: text.find("]", len(PREFIX), MAX_HEADER_BYTES) + 1]
-
-
 def read_marker(text: str) -> Marker | None:
     """The marker at the very start of `text`, or None where there is none that is well formed."""
-    if not text.startswith(PREFIX):
+    found = parse_marker(text)
+    return None if found is None else Marker(*found)
+
+
+def parse_marker(text: str, start: int = 0) -> tuple[str, dict[str, str], str] | None:
+    """Token, claims and payload of the marker at `start`, or None where there is none that is well formed."""
+    match = _HEADER.match(text, start, start + MAX_HEADER_BYTES - 1)
+    if match is None or not (text.isascii() or _fits(match.group())):
         return None
-    end = text.find("]", len(PREFIX), MAX_HEADER_BYTES)
-    return _read_header(text, 0, end)
+    token, key, version, others = match.groups()
+    claims = {key: version}
+    if others:
+        claims.update([(key, version) for key, _, version in [claim.partition("@") for claim in others[1:].split(",")]])
+        keys = list(claims)
+        # As many as the separators say: a dict hides what is repeated.
+        if len(keys) > MAX_KEYS or len(keys) <= others.count(",") or keys != sorted(keys):
+            return None
+    return token, claims, text[match.end() :]
 
 
 def find_markers(text: str) -> list[Marker]:
@@ -56,34 +65,14 @@ def find_markers(text: str) -> list[Marker]:
     for _ in range(_MAX_SIGHTINGS):
         if start < 0:
             break
-        end = text.find("]", start, start + MAX_HEADER_BYTES)
-        marker = _read_header(text, start, end)
+        marker = parse_marker(text, start)
         if marker is not None:
-            found.append(marker)
+            found.append(Marker(*marker))
         start = text.find(PREFIX, start + len(PREFIX))
     return found
 
 
-def _read_header(text: str, start: int, end: int) -> Marker | None:
-    if end < 0:
-        return None
-    header = text[start : end + 1]
-    match = _HEADER.fullmatch(header)
-    if match is None or not _fits(header):
-        return None
-    token, listed = match.groups()
-    claims = dict([claim.split("@") for claim in listed.split(",")])
-    if "," in listed:
-        keys = list(claims)
-        # As many as the separators say: a dict hides what is repeated.
-        if len(keys) > MAX_KEYS or len(keys) <= listed.count(",") or keys != sorted(keys):
-            return None
-    return Marker(token, claims, text[end + 1 :])
-
-
 def _fits(header: str) -> bool:
-    if header.isascii():
-        return len(header) < MAX_HEADER_BYTES
     try:
         return len(header.encode()) < MAX_HEADER_BYTES
     except UnicodeEncodeError:  # a lone surrogate: no key of ours holds one
@@ -107,4 +96,9 @@ def longest_header(claims: Mapping[str, str]) -> int:
 
 def fits_header(claims: Mapping[str, str]) -> bool:
     """Whether one marker can carry these claims, whatever the ledger's token length."""
+    if len(claims) == 1:
+        [(key, version)] = claims.items()
+        # Asked at every consult: one short name need not be written out to see that there is room for it.
+        if len(key) + len(version) < _CERTAINLY_FITS and key.isascii() and version.isascii():
+            return True
     return bool(claims) and len(claims) <= MAX_KEYS and _fits(write_marker("0" * _LONGEST_TOKEN, claims))

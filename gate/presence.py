@@ -11,10 +11,10 @@ import logging
 import threading
 from collections.abc import Iterable, Mapping
 from types import MappingProxyType
-from typing import NamedTuple, TypeVar
+from typing import TypeAlias
 
 from .ledger import DIGEST_DIGITS, Ledger, payload_digest
-from .marker import MAX_HEADER_BYTES, PREFIX, Marker, read_header, read_marker
+from .marker import PREFIX, parse_marker
 
 _log = logging.getLogger("tooldialect.gate")
 
@@ -31,89 +31,84 @@ class RowReader:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        # By header: comparing a row with the one text that was verified under its header is many
+        # By digest: comparing a row with the one text that was verified under its digest is many
         # times faster than hashing the row, which every rescan of rows that were parsed anew would do.
-        self._verified = _Memo[_Verified]()
-        self._misses = _Memo[None]()
+        self._verified = _Memo()
+        self._misses = _Memo()
 
     def claims(self, text: str) -> Mapping[str, str]:
         """`{key: version}` as credited by this row; empty for any other text."""
-        found = self._verified.get(read_header(text))
-        if found is None or found.text != text:
+        found = self._verified.get(text[_DIGEST])
+        if found is None or found[0] != text:
             found = self._verify(text)
-        return found.claims
+        return MappingProxyType(found[1])
 
     def credited(self, marked: Iterable[str]) -> dict[str, frozenset[str]]:
         """`{key: versions}` of every intact delivery among texts that begin with a marker's first characters."""
         credited: dict[str, frozenset[str]] = {}
-        known = self._verified.get
+        known, digest, verify = self._verified.get, _DIGEST, self._verify
         for text in marked:
-            found = known(text[: text.find("]", _SHORTEST, MAX_HEADER_BYTES) + 1])
-            if found is None or found.text != text:
-                found = self._verify(text)
-            for key, versions in found.versions:
+            found = known(text[digest])
+            if found is None or found[0] != text:
+                found = verify(text)
+            for key, versions in found[2]:
                 credited[key] = credited[key] | versions if key in credited else versions
         return credited
 
-    def _verify(self, text: str) -> _Verified:
+    def _verify(self, text: str) -> _Row:
         if self._misses and text in self._misses:
             return _NOTHING
-        marker = read_marker(text)
+        marker = parse_marker(text)
         if marker is None:
             return _NOTHING
         token, claims, payload = marker
-        if token[:DIGEST_DIGITS] != payload_digest(payload):
-            self._misses.remember(text, None, len(text))
+        digest = token[:DIGEST_DIGITS]
+        if digest != payload_digest(payload):
+            self._misses.remember(text, (text, {}, []))
             return _NOTHING
-        if not verified(self._ledger, marker):
+        if not verified(self._ledger, token, payload, claims):
             return _NOTHING
-        versions = tuple([(key, frozenset((version,))) for key, version in claims.items()])
-        found = _Verified(text, MappingProxyType(claims), versions)
-        self._verified.remember(text[: -len(payload)] if payload else text, found, len(text))
-        return found
+        versions = []
+        for key, version in claims.items():
+            versions.append((key, frozenset((version,))))
+        row = text, claims, versions
+        self._verified.remember(digest, row)
+        return row
 
 
-class _Verified(NamedTuple):
-    """A row, and what it credits, in the two forms that are asked for."""
-
-    text: str
-    claims: Mapping[str, str]
-    versions: tuple[tuple[str, frozenset[str]], ...]
-
-
-_NOTHING = _Verified("", MappingProxyType({}), ())
-_SHORTEST = len(PREFIX)
+# A row's text, what it claims, and what it credits. A plain tuple: a named one takes longer to make
+# than a header to read.
+_Row: TypeAlias = tuple[str, dict[str, str], list[tuple[str, frozenset[str]]]]
+_NOTHING: _Row = ("", {}, [])
+# Where a marker has the digest of its payload.
+_DIGEST = slice(len(PREFIX), len(PREFIX) + DIGEST_DIGITS)
 
 
-M = TypeVar("M")
-
-
-class _Memo(dict[str, M]):
+class _Memo(dict[str, _Row]):
     """Bounded by entries and by characters; the oldest is forgotten first. Thread-safe."""
 
     def __init__(self) -> None:
         super().__init__()
-        self._sizes: dict[str, int] = {}
         self._characters = 0
         self._lock = threading.Lock()
 
-    def remember(self, key: str, value: M, characters: int) -> None:
+    def remember(self, key: str, row: _Row) -> None:
+        characters = len(row[0])
         if characters > _MEMO_CHARACTERS:
             return
         with self._lock:
-            self._characters += characters - self._sizes.get(key, 0)
-            self[key] = value
-            self._sizes[key] = characters
-            while len(self) > _MEMO_ROWS or self._characters > _MEMO_CHARACTERS:
-                oldest = next(iter(self))
-                del self[oldest]
-                self._characters -= self._sizes.pop(oldest)
+            if key in self:
+                self._characters -= len(self[key][0])
+            self[key] = row
+            self._characters += characters
+            while self._characters > _MEMO_CHARACTERS or len(self) > _MEMO_ROWS:
+                self._characters -= len(self.pop(next(iter(self)))[0])
 
 
-def verified(ledger: Ledger, marker: Marker) -> bool:
+def verified(ledger: Ledger, token: str, payload: str, claims: Mapping[str, str]) -> bool:
     """The ledger's word on a marker; one that raises, or answers anything but True, says no."""
     try:
-        return ledger.verify(marker.token, marker.payload, marker.claims) is True
+        return ledger.verify(token, payload, claims) is True
     except Exception:
-        _log.exception("[contract-gate] the ledger could not verify %s", ", ".join(sorted(marker.claims)))
+        _log.exception("[contract-gate] the ledger could not verify %s", ", ".join(sorted(claims)))
         return False

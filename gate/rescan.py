@@ -37,7 +37,7 @@ class Rescan:
         rows = texts if isinstance(texts, list | tuple) else list(texts)
         try:
             return starting_with(rows, PREFIX)
-        except TypeError:
+        except (TypeError, AttributeError):
             odd = [type(row).__name__ for row in rows if not isinstance(row, str)]
             raise TypeError(
                 f"a rescan takes texts, not {odd[0]}: give it wire.host_texts(request), or host_texts(entries)"

@@ -106,9 +106,7 @@ class GateRun:
 
         Raises TypeError for a single string in place of many.
         """
-        found = self.gate.reader.credited(self._rescan.marked(texts))
-        with self._state.lock:
-            self._state.note_rescan(found)
+        self._reread(texts)
         return self.present
 
     async def arefresh(self, texts: Iterable[str]) -> frozenset[str]:
@@ -121,7 +119,7 @@ class GateRun:
         """The request for `history`, rescanned as it stands in it: rendering and rescanning in
         one step cannot be put in the wrong order."""
         request = wire.encode(dialect.replay(history), tools if dialect.sends_tool_specs else ())
-        self.refresh(wire.host_texts(request))
+        self._reread(wire.host_texts(request))
         return request
 
     async def aencode(
@@ -129,6 +127,11 @@ class GateRun:
     ) -> dict[str, Any]:
         """`encode` for coroutines."""
         return self.encode(history, dialect, wire, tools)
+
+    def _reread(self, texts: Iterable[str]) -> None:
+        found = self.gate.reader.credited(self._rescan.marked(texts))
+        with self._state.lock:
+            self._state.note_rescan(found)
 
     # Calls
 

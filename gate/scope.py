@@ -33,6 +33,9 @@ class KeyState:
     held: frozenset[Reason] = frozenset()
 
 
+_NOTHING_SEEN = KeyState()
+
+
 class RunState:
     """One transcript's bookkeeping; `lock` guards it, and nothing slow happens under it."""
 
@@ -45,7 +48,7 @@ class RunState:
 
     def facts(self, key: str, wanted: str | None) -> KeyFacts:
         """A snapshot to decide on."""
-        state = self.keys.get(key) or KeyState()
+        state = self.keys.get(key, _NOTHING_SEEN)
         return KeyFacts(
             credited=self.credited.get(key, frozenset()),
             wanted=wanted,
@@ -61,8 +64,9 @@ class RunState:
 
     def may_auto_proceed(self, key: str, wanted: str | None) -> bool:
         """Whether the fate of the turn's earlier runs matters: nothing of this run decides."""
-        facts = self.facts(key, wanted)
-        return not facts.deliveries and before_lookup(facts, ended_runs=0) is None
+        if key in self.keys and self.keys[key].deliveries:
+            return False
+        return before_lookup(self.facts(key, wanted), ended_runs=0) is None
 
     def snapshot(self, key: str) -> KeyState:
         """A copy of what is known of `key`."""

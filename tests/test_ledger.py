@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import hashlib
+import json
+import pickle
 import re
 import threading
 from concurrent.futures import ThreadPoolExecutor
@@ -41,6 +43,22 @@ def test_tokens_are_bound_to_payload_and_claims(make, payload, other, claims, ot
     token = ledger.issue(payload, claims)
     assert ledger.verify(token, other, claims) == (other == payload)
     assert ledger.verify(token, payload, others) == (others == claims)
+
+
+ODD_CLAIMS = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3)
+
+
+@given(st.text(max_size=50), ODD_CLAIMS, st.binary(min_size=1, max_size=9))
+def test_a_signature_is_the_keyed_blake2b_of_claims_and_payload(payload, claims, secret):
+    bound = json.dumps(claims, sort_keys=True, ensure_ascii=False, separators=(",", ":")).encode()
+    whole = len(bound).to_bytes(8, "big") + bound + payload.encode()
+    signature = hashlib.blake2b(whole, digest_size=16, key=secret, person=b"contract-gate").hexdigest()
+    assert SignedLedger(secret).issue(payload, claims)[16:] == signature
+
+
+def test_a_signed_ledger_can_be_handed_to_other_processes():
+    token = SignedLedger("secret").issue("payload", {"k": VERSION})
+    assert pickle.loads(pickle.dumps(SignedLedger("secret"))).verify(token, "payload", {"k": VERSION})
 
 
 def test_nothing_moves_between_claims_and_payload():

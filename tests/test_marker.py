@@ -97,6 +97,17 @@ def test_a_header_is_under_16_kibibytes_of_utf8(letter):
     assert read_marker(header(16 * 1024) + "x") is None
 
 
+@given(st.text(max_size=8), TOKENS, CLAIMS, st.text())
+def test_a_marker_is_found_behind_whatever_stands_before_it(before, token, claims, payload):
+    text = before + write_marker(token, claims) + payload
+    assert find_markers(text)[0] == (token, claims, payload)
+
+
+def test_a_long_header_is_found_as_far_as_a_marker_may_reach():
+    inside, beyond = _with_keys(256), f"[contract-gate:{TOKEN}:{'k' * MAX_HEADER_BYTES}@{VERSION}]x"
+    assert [len(marker.claims) for marker in find_markers(beyond + inside + beyond)] == [256]
+
+
 @given(st.text(), st.sampled_from([*NO_MARKERS.values(), ""]))
 def test_no_text_makes_the_reader_raise(tail, head):
     for text in (head + tail, tail + head, head + head + tail):
@@ -118,6 +129,17 @@ def test_lone_surrogates_make_no_marker_and_no_error(surrogates):
 def test_a_marker_that_fits_is_read_whatever_the_token(claims):
     assert fits_header(claims)
     assert read_marker(write_marker("f" * 128, claims))
+
+
+@given(
+    st.sampled_from("ké\ud800"),
+    st.sampled_from([1, 800, 990, 1010, 1100, 5000, 8000, 16_000, 16_300]),
+    st.integers(0, 40),
+)
+def test_what_fits_is_what_the_longest_header_leaves_room_for(letter, length, more):
+    claims = {letter * (length + more): VERSION}
+    header = write_marker("0" * 128, claims)
+    assert fits_header(claims) == (letter != "\ud800" and len(header.encode()) < MAX_HEADER_BYTES)
 
 
 def test_what_no_marker_can_carry_does_not_fit():

@@ -23,33 +23,42 @@ def texts_of_turn(message: Any) -> Iterator[str]:
             yield from text_parts([block])
 
 
-def candidate_turns(messages: list[Any], prefix: str, end: str) -> list[Any]:
+def candidate_turns(messages: list[Any], prefix: str) -> list[Any]:
     """Messages of which a text may begin so: what is no dict of strings is left to a closer look."""
     found: list[Any] = []
     add = found.append
-    for message in messages:
-        try:
-            if message["role"] != "user":
-                continue
-            content = message["content"]
-            if content.__class__ is str:
-                if content < end and content >= prefix:
-                    add(message)
-                continue
-            for block in content:
-                text = block["content"] if block["type"] == "tool_result" else block.get("text", "")
-                if text.__class__ is not str:
-                    if _parts_may_begin(text, prefix, end):
+    rest = iter(messages)
+    try:
+        # Most requests are such blocks throughout; a test of each text's type would cost a tenth.
+        for message in rest:
+            if message["role"] == "user":
+                for block in message["content"]:
+                    text = block["content"] if block["type"] == "tool_result" else block["text"]
+                    if text.removeprefix(prefix) is not text:
                         add(message)
                         break
-                elif text < end and text >= prefix:
-                    add(message)
-                    break
-        except Exception:  # a host's row may be anything, and say no in any way
+    except Exception:  # a host's row may be anything, and say no in any way
+        if _may_begin(message, prefix):
             add(message)
+    found += [message for message in rest if _may_begin(message, prefix)]
     return found
 
 
-def _parts_may_begin(parts: Any, prefix: str, end: str) -> bool:
-    # A part without a text is an image; what is no dict raises, for the closer look.
-    return any(prefix <= part.get("text", "") < end for part in parts)
+def _may_begin(message: Any, prefix: str) -> bool:
+    try:
+        if message["role"] != "user":
+            return False
+        content = message["content"]
+        if content.__class__ is str:
+            return content.removeprefix(prefix) is not content
+        for block in content:
+            text = block["content"] if block["type"] == "tool_result" else block.get("text", "")
+            if text.__class__ is not str:
+                # A part without a text is an image; what is no dict raises, for the closer look.
+                if any(part.get("text", "").startswith(prefix) for part in text):
+                    return True
+            elif text.removeprefix(prefix) is not text:
+                return True
+    except Exception:
+        return True
+    return False

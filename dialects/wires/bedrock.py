@@ -11,12 +11,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
+from ..host_texts import HostTexts
 from ..transcript import Attachment, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
 from .attached import is_image, left_out
 from .base import Wire
 from .bedrock_turn import NAMESPACE, SPELLING, Block, assistant_blocks, call_of, said, server_tools
 from .blobs import Base64Text
+from .candidates import candidates, may_begin
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds, given_ids, reported_id
 from .layout import Cycle, Stray, lay_out
@@ -114,12 +116,8 @@ class BedrockWire(Wire):
             metadata=SPELLING.kept(blocks),
         )
 
-    def host_texts(self, messages: Any) -> Iterator[str]:
-        for message in message_list(messages):
-            if field(message, "role") == "user":
-                for block in parts_of(field(message, "content")):
-                    result = field(block, "toolResult")
-                    yield from text_parts([block] if result is None else field(result, "content"))
+    def host_texts(self, messages: Any) -> HostTexts:
+        return HostTexts(message_list(messages), _host_texts_of, candidates(_may_begin))
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `toolChoice`."""
@@ -160,6 +158,29 @@ class BedrockWire(Wire):
         if finished and finished[-1]["role"] == "assistant" and not any(map(call_of, finished[-1]["content"])):
             finished.append({"role": "user", "content": [{"text": OPENING_USER}]})
         return finished
+
+
+def _host_texts_of(message: Any) -> Iterator[str]:
+    if field(message, "role") == "user":
+        for block in parts_of(field(message, "content")):
+            result = field(block, "toolResult")
+            yield from text_parts([block] if result is None else field(result, "content"))
+
+
+def _may_begin(message: Any, prefix: str) -> bool:
+    if type(message) is not dict:
+        return True
+    if message.get("role") != "user":
+        return False
+    for block in message["content"]:
+        result = block.get("toolResult")
+        if result is None:
+            text = block.get("text")
+            if text is not None and text.removeprefix(prefix) is not text:
+                return True
+        elif may_begin(result["content"], prefix):
+            return True
+    return False
 
 
 def _is_result(block: Block) -> bool:

@@ -10,10 +10,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
+from ..host_texts import HostTexts
 from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
 from .attached import left_out
 from .base import Wire
+from .candidates import candidates
 from .fixed_texts import OPENING_USER, is_blank, shown_result
 from .gemini_turn import LONGEST_NAME, NAME, NAMESPACE, SPELLING, Part, as_part, model_parts, said
 from .ids import WireIds, given_ids, reported_id
@@ -117,26 +119,48 @@ class GeminiWire(Wire):
         conversation: list[dict[str, Any]] = request["contents"]
         return conversation
 
-    def host_texts(self, messages: Any) -> Iterator[str]:
+    def host_texts(self, messages: Any) -> HostTexts:
         given = field(messages, "contents", messages)
-        if isinstance(given, str):
-            yield given
-            return
-        for content in message_list(given, "contents"):
-            if isinstance(content, str):
-                yield content
-            # The service takes a content without a role for the user's.
-            elif (field(content, "role") or "user") in _HOST_ROLES:
-                for part in parts_of(field(content, "parts")):
-                    if response := _either(part, "function_response"):
-                        answer = field(response, "response")
-                        yield from (text for key in ("output", "error") for text in _whole(field(answer, key)))
-                    else:
-                        yield from text_parts([part])
+        contents = [given] if isinstance(given, str) else message_list(given, "contents")
+        return HostTexts(contents, _host_texts_of, candidates(_may_begin))
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `allowedFunctionNames`."""
         return wire_name(name, LONGEST_NAME, NAME)
+
+
+def _host_texts_of(content: Any) -> Iterator[str]:
+    if isinstance(content, str):
+        yield content
+    # The service takes a content without a role for the user's.
+    elif (field(content, "role") or "user") in _HOST_ROLES:
+        for part in parts_of(field(content, "parts")):
+            if response := _either(part, "function_response"):
+                answer = field(response, "response")
+                yield from (text for key in ("output", "error") for text in _whole(field(answer, key)))
+            else:
+                yield from text_parts([part])
+
+
+def _may_begin(content: Any, prefix: str) -> bool:
+    if type(content) is not dict:
+        return True
+    if (content.get("role") or "user") not in _HOST_ROLES:
+        return False
+    for part in content["parts"]:
+        response = part.get("function_response")
+        if response is None:
+            response = part.get("functionResponse")
+        if response:
+            answer = response["response"]
+            for text in (answer.get("output"), answer.get("error")):
+                if text is not None and text.removeprefix(prefix) is not text:
+                    return True
+        else:
+            text = part.get("text")
+            if text is not None and text.removeprefix(prefix) is not text:
+                return True
+    return False
 
 
 class _Contents:

@@ -10,9 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
+from ..host_texts import HostTexts
 from ..transcript import Attachment, ChatMessage, ModelResponse, ToolResult, ToolSpec, TranscriptEntry
 from .attached import is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
+from .candidates import candidates, may_begin
 from .chat_messages import function_tools
 from .fixed_texts import is_blank, shown_result
 from .ids import WireIds
@@ -69,19 +71,28 @@ class LangChainWire(Wire):
             metadata={NAMESPACE: kept} if kept else None,
         )
 
-    def host_texts(self, messages: Any) -> Iterator[str]:
+    def host_texts(self, messages: Any) -> HostTexts:
         """From dicts and message objects, also in LangChain's saved forms, its pairs and its bare strings."""
-        for given in message_list(messages):
-            if isinstance(given, str):
-                yield given
-                continue
-            message = _opened(given)
-            if field(message, "role", field(message, "type")) in _HOST:
-                yield from text_parts(field(message, "content"))
+        return HostTexts(message_list(messages), _host_texts_of, candidates(_may_begin))
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""
         return wire_name(name)
+
+
+def _host_texts_of(given: Any) -> Iterator[str]:
+    if isinstance(given, str):
+        yield given
+        return
+    message = _opened(given)
+    if field(message, "role", field(message, "type")) in _HOST:
+        yield from text_parts(field(message, "content"))
+
+
+def _may_begin(message: Any, prefix: str) -> bool:
+    if type(message) is not dict or "data" in message or "kwargs" in message:
+        return True
+    return message.get("role", message.get("type")) in _HOST and may_begin(message.get("content"), prefix)
 
 
 def _messages(entries: Iterable[TranscriptEntry]) -> Iterator[Message]:

@@ -11,10 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
+from ..host_texts import HostTexts
 from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
 from .attached import as_url, is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
+from .candidates import candidates, may_begin
 from .fixed_texts import is_blank, shown_result
 from .ids import WireIds, given_ids, reported_id
 from .layout import Stray, lay_out
@@ -93,20 +95,30 @@ class OpenAIResponsesWire(Wire):
         conversation: list[dict[str, Any]] = request["input"]
         return conversation
 
-    def host_texts(self, messages: Any) -> Iterator[str]:
+    def host_texts(self, messages: Any) -> HostTexts:
         given = field(messages, "input", messages)
         if isinstance(given, str):
-            yield given
-            return
-        for item in message_list(given):
-            if field(item, "role") == "user":
-                yield from text_parts(field(item, "content"), _INPUT_TEXT)
-            elif text_or_empty(field(item, "type")).endswith("_call_output"):
-                yield from text_parts(field(item, "output"), _INPUT_TEXT)
+            return HostTexts([{"role": "user", "content": given}], _host_texts_of, candidates(_may_begin))
+        return HostTexts(message_list(given), _host_texts_of, candidates(_may_begin))
 
     def tool_name(self, name: str) -> str:
         """The tool's name in a request, for fields such as `tool_choice`."""
         return wire_name(name)
+
+
+def _host_texts_of(item: Any) -> Iterator[str]:
+    if field(item, "role") == "user":
+        yield from text_parts(field(item, "content"), _INPUT_TEXT)
+    elif text_or_empty(field(item, "type")).endswith("_call_output"):
+        yield from text_parts(field(item, "output"), _INPUT_TEXT)
+
+
+def _may_begin(item: Any, prefix: str) -> bool:
+    if type(item) is not dict:
+        return True
+    if item.get("role") == "user":
+        return may_begin(item.get("content"), prefix)
+    return text_or_empty(item.get("type")).endswith("_call_output") and may_begin(item.get("output"), prefix)
 
 
 def _items(entries: Iterable[TranscriptEntry]) -> Iterator[Item]:

@@ -22,7 +22,8 @@ CLIENT_ONLY = frozenset({"parsed_output", "parsed_arguments"})
 
 def field(source: Any, name: str, default: Any = None) -> Any:
     """A field of a dict or an object; `default` where it is missing."""
-    if isinstance(source, Mapping):
+    # The type first: asking the abstract class takes ten times as long.
+    if type(source) is dict or isinstance(source, Mapping):
         return source.get(name, default)
     return getattr(source, name, default)
 
