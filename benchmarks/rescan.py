@@ -39,14 +39,20 @@ def cases() -> list[Case]:
         )
         for marked in (0, 50)
     ]
+    signed = Case(
+        GROUP,
+        "openai-chat 10000 rows signed ledger",
+        partial(_sized, "openai-chat", 10_000, ledger="signed"),
+        quick=False,
+    )
     marked = [
         Case(GROUP, f"marked rows {ledger} ledger", partial(_marked, ledger), rounds=41) for ledger in corpus.LEDGERS
     ]
-    return [*sizes, *shares, *marked, Case(GROUP, "append-only 10000 entries", _appended)]
+    return [*sizes, *shares, signed, *marked, Case(GROUP, "append-only 10000 entries", _appended)]
 
 
-def _sized(kind: str, rows: int, rounds: int, marked: int = 5) -> Metrics:
-    gate = corpus.gate_for(marked, corpus.LEDGERS["memory"]())
+def _sized(kind: str, rows: int, rounds: int, marked: int = 5, ledger: str = "memory") -> Metrics:
+    gate = corpus.gate_for(marked, corpus.LEDGERS[ledger]())
     rendered = corpus.deliveries(gate, marked)
     if kind == "anthropic":
         request = corpus.block_rows(rows, rendered)
