@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         VerbatimError,
         WireError,
     )
-    from .host_texts import host_texts
+    from .host_words import host_texts
     from .mcp_results import outcome_from_mcp
     from .native import NativeDialect
     from .pairing import repair_tool_cycles
@@ -53,7 +53,7 @@ if TYPE_CHECKING:
     from .wires.openai_chat import OpenAIChatWire
     from .wires.openai_responses import OpenAIResponsesWire
     from .wires.plain_chat import PlainChatWire
-    from .wires.sent_tools import ToolIssue
+    from .wires.prepared_tools import ToolIssue
     from .xml import XmlDialect
 
 exports_later(
@@ -72,7 +72,7 @@ exports_later(
             "VerbatimError",
             "WireError",
         ],
-        "host_texts": ["host_texts"],
+        "host_words": ["host_texts"],
         "mcp_results": ["outcome_from_mcp"],
         "native": ["NativeDialect"],
         "pairing": ["repair_tool_cycles"],
@@ -101,7 +101,7 @@ exports_later(
         "wires.base": ["Wire"],
         "wires.bedrock": ["BedrockWire"],
         "wires.gemini": ["GeminiWire"],
-        "wires.sent_tools": ["ToolIssue"],
+        "wires.prepared_tools": ["ToolIssue"],
         "wires.langchain": ["LangChainWire"],
         "wires.mistral": ["MistralWire"],
         "wires.named": ["available_wires", "wire_for"],

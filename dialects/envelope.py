@@ -49,7 +49,7 @@ def join_results(parts: list[str]) -> str:
 
     `parts` is used up.
     """
-    parts[0] = _FIRST[parts[0]]
+    parts[0] = BANNER + parts[0][len(_TAIL) :]
     parts.append(_TAIL)
     return "".join(parts)
 
@@ -71,17 +71,6 @@ class _NextHeads(dict[str, str]):
         return head
 
 
-class _FirstHeads(dict[str, str]):
-    """By such a text: the banner and the opening tag in it, since before the first result none ends."""
-
-    def __missing__(self, next_head: str) -> str:
-        if len(self) >= _MOST_HEADS:
-            self.clear()
-        head = self[next_head] = BANNER + next_head[len(_TAIL) :]
-        return head
-
-
-_FIRST = _FirstHeads()
 _MOST_HEADS = 1024
 NEXT_OK, NEXT_FAILED = _NextHeads(success=True), _NextHeads(success=False)
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Mapping, Sequence
 from importlib import import_module
-from types import ModuleType
 from typing import Any
 
 
@@ -17,7 +16,8 @@ def exports_later(package: str, exports: Mapping[str, Sequence[str]]) -> None:
     """Give the package these names, `{module of the package: its names}`, each with its first use.
 
     Type checkers read the same from imports under `TYPE_CHECKING`, and complain of other names:
-    for them no `__getattr__` is in sight.
+    for them no `__getattr__` is in sight. No export may have the name of one of the package's modules,
+    which would take its place.
     """
     modules = {name: module for module, names in exports.items() for name in names}
     itself = sys.modules[package]
@@ -33,12 +33,4 @@ def exports_later(package: str, exports: Mapping[str, Sequence[str]]) -> None:
         setattr(itself, name, value)
         return value
 
-    class Package(ModuleType):
-        # A submodule that is imported is set as an attribute of its package, and would stay in
-        # place of the export of its name: `dialects.host_texts` is a function and a file.
-        def __setattr__(self, name: str, value: Any) -> None:
-            if name not in modules or not isinstance(value, ModuleType):
-                super().__setattr__(name, value)
-
     vars(itself).update(__getattr__=find, __dir__=lambda: sorted({*vars(itself), *modules}))
-    itself.__class__ = Package

@@ -60,7 +60,7 @@ def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = (), broken: str
     """
     if not tags and not tokens:
         return lambda text: text
-    inner = [(token, at) for token in tokens for at in range(1, len(token)) if token[at] == "<"]
+    inner = _inner(tokens)
     replacement = broken.replace("\\", "\\\\")
     apart = _apart(tags, tokens)
     # Compiled when a text first needs them: most never do, and it takes milliseconds.
@@ -81,7 +81,7 @@ def neutraliser(tags: tuple[str, ...], tokens: tuple[str, ...] = (), broken: str
             if spelled is None:  # a name that the text's end ends
                 break
             length = len(text)
-            # As `replace` does, which looks for each place twice.
+            # `replace` looks for each place twice.
             text = (broken + spelled[0][1:]).join(text.split(spelled[0]))
             if not holds(_searchable(text)):
                 return text
@@ -117,8 +117,8 @@ def _searchable(text: str) -> str | bytes:
 
 
 def _pieces(text: str, inner: list[tuple[str, int]]) -> Iterator[tuple[str, bool]]:
-    """The text cut before a `<` wherever that is none of the `inner` of a token (which, and where in it), and
-    whether a piece is the last: no tag is cut, as none has a `<` but its first."""
+    """The text in pieces, and whether each is the last. Cut before a `<`, of which a tag has one, at its beginning;
+    but not before the `inner` ones of a token."""
     start, cut = 0, text.find("<", _PIECE)
     while cut >= 0:
         if any(text.startswith(token, cut - at) for token, at in inner):
@@ -129,17 +129,19 @@ def _pieces(text: str, inner: list[tuple[str, int]]) -> Iterator[tuple[str, bool
     yield text[start:], True
 
 
+def _inner(tokens: tuple[str, ...]) -> list[tuple[str, int]]:
+    """Each `<` of a token but the first: the token, and where in it."""
+    return [(token, at) for token in tokens for at in range(1, len(token)) if token[at] == "<"]
+
+
 def _apart(tags: tuple[str, ...], tokens: tuple[str, ...]) -> bool:
     """Whether nothing to be broken begins inside a token, so that they can be broken in any order."""
     letters = {tag[:1].lower() for tag in tags}
-    for token in tokens:
-        for at in range(1, len(token)):
-            if token[at] != "<":
-                continue
-            inner = token[at:]
-            name = inner[1:].lstrip(LEAD_CHARACTERS)
-            if not name or name[0].lower() in letters:
-                return False
-            if any(inner.startswith(other) or other.startswith(inner) for other in tokens):
-                return False
+    for token, at in _inner(tokens):
+        inside = token[at:]
+        name = inside[1:].lstrip(LEAD_CHARACTERS)
+        if not name or name[0].lower() in letters:
+            return False
+        if any(inside.startswith(other) or other.startswith(inside) for other in tokens):
+            return False
     return True

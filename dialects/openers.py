@@ -21,9 +21,12 @@ LEAD_CHARACTERS = "|/ \t\n\r\f\v"
 _LEAD = r"[|/\s]*+"
 _NAME_ENDED = r"[\s>/|]"
 
+# How many places behind the `<` are looked at before all else.
 _GUARDED = 5
+# How much of a name or a token is searched for at first.
 _FRAGMENT = 6
 _RARE_SECOND = frozenset("|~^`@#%&")
+# An alternation of more words is worth a set in front.
 _FEW = 3
 
 
@@ -33,8 +36,8 @@ def opener(tags: tuple[str, ...], tokens: tuple[str, ...], *, at_end: bool, floo
     ahead = _exact(tags, tokens, rf"(?:{_NAME_ENDED}|\Z)" if at_end else _NAME_ENDED)
     guard = _guard(tags, tokens) if flooded else []
     if guard:
-        # Sets in a row are refused five times as fast as an alternation, or as a look-ahead of their own:
-        # what looks like an opener at first is refused before the rest is tried, from behind the sets.
+        # Sets in a row are refused five times as fast as an alternation. So the first places are asked for
+        # sets, and the rest is tried from behind them: `<(?=[/t][/to][/tol](?<=(?=/*tool>).{3}))`.
         ahead = f"{''.join(guard)}(?<=(?={ahead}).{{{len(guard)}}})"
     return re.compile(f"<(?={ahead})", re.ASCII | re.DOTALL)
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple, TypeAlias
 
 from .aim import Aim
 from .answers import malformed_call, same_batch, unknown_target
-from .arguments import ArgumentCheck, check_arguments
+from .arguments.check import check_arguments
+from .arguments.checker import ArgumentCheck
 from .contract import Contract
 from .decision import Decision, KeyFacts, Reason, before_lookup, target_not_found, with_contract, without_contract
 from .delivery import delivery_payload, example_call

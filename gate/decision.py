@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 
 from tooldialect.dialects import ToolOutcome
 
-from .arguments import Violation
+from .arguments.descent import Violation
 from .errors import GateError
 from .marker import PREFIX
 

@@ -17,7 +17,7 @@ from tooldialect.dialects.registry import known_tags
 from tooldialect.dialects.tags import CONTROL_TOKENS
 from tooldialect.dialects.text import clean_text, single_line_json
 
-from .arguments import Violation
+from .arguments.descent import Violation
 from .contract import Contract
 from .decision import Reason
 from .pruning import fit_document

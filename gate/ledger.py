@@ -7,7 +7,6 @@ for what it issued itself.
 
 from __future__ import annotations
 
-import functools
 import hashlib
 import hmac
 import threading
@@ -34,21 +33,15 @@ def payload_digest(payload: str) -> str:
         return ""
 
 
-@functools.lru_cache(maxsize=64)
-def _blake2b(key: bytes) -> hashlib.blake2b:
+def _hasher(key: bytes = b"") -> hashlib.blake2b:
     return hashlib.blake2b(digest_size=16, key=key, person=b"contract-gate")
 
 
-def _fingerprint(payload: bytes, claims: Mapping[str, str], key: bytes = b"") -> bytes:
+def _fingerprint(payload: bytes, claims: Mapping[str, str], hasher: hashlib.blake2b) -> bytes:
     # Canonical JSON of the claims, which are strings: a whole encoder costs as much as the hashing.
-    if len(claims) == 1:
-        [(name, version)] = claims.items()
-        listed = f"{_quote(name)}:{_quote(version)}"
-    else:
-        listed = ",".join([f"{_quote(name)}:{_quote(claims[name])}" for name in sorted(claims)])
-    bound = f"{{{listed}}}".encode()
+    bound = f"{{{','.join([f'{_quote(name)}:{_quote(claims[name])}' for name in sorted(claims)])}}}".encode()
     # A copy is made faster than another with these parameters, and the payload is not copied.
-    state = _blake2b(key).copy()
+    state = hasher.copy()
     state.update(len(bound).to_bytes(8, "big") + bound)
     state.update(payload)
     return state.digest()
@@ -74,12 +67,13 @@ class MemoryLedger:
             raise GateError(f"MemoryLedger needs room for at least one delivery, not {capacity}")
         self._capacity = capacity
         self._issued: OrderedDict[bytes, str] = OrderedDict()
+        self._hasher = _hasher()
         self._lock = threading.Lock()
 
     def issue(self, payload: str, claims: Mapping[str, str], /) -> str:
         """The token for this delivery, 16 hex digits."""
         raw = payload.encode()
-        token, fingerprint = xxhash.xxh3_64_hexdigest(raw), _fingerprint(raw, claims)
+        token, fingerprint = xxhash.xxh3_64_hexdigest(raw), _fingerprint(raw, claims, self._hasher)
         with self._lock:
             self._issued[fingerprint] = token
             self._issued.move_to_end(fingerprint)
@@ -90,7 +84,7 @@ class MemoryLedger:
     def verify(self, token: str, payload: str, claims: Mapping[str, str], /) -> bool:
         """Whether this process issued exactly this payload with exactly these claims."""
         try:
-            fingerprint = _fingerprint(payload.encode(), claims)
+            fingerprint = _fingerprint(payload.encode(), claims, self._hasher)
         except UnicodeEncodeError:  # a lone surrogate: not ours
             return False
         with self._lock:
@@ -112,11 +106,15 @@ class SignedLedger:
             raise GateError("SignedLedger needs a secret: with an empty one anybody could sign")
         # BLAKE2b takes keys of up to 64 bytes; a longer secret is condensed, not cut.
         self._key = raw if len(raw) <= hashlib.blake2b.MAX_KEY_SIZE else hashlib.blake2b(raw).digest()
+        self._hasher = _hasher(self._key)
+
+    def __reduce__(self) -> tuple[type[SignedLedger], tuple[bytes]]:
+        return SignedLedger, (self._key,)
 
     def issue(self, payload: str, claims: Mapping[str, str], /) -> str:
         """The token for this delivery, 48 hex digits."""
         raw = payload.encode()
-        return xxhash.xxh3_64_hexdigest(raw) + _fingerprint(raw, claims, self._key).hex()
+        return xxhash.xxh3_64_hexdigest(raw) + _fingerprint(raw, claims, self._hasher).hex()
 
     def verify(self, token: str, payload: str, claims: Mapping[str, str], /) -> bool:
         """Whether a holder of the secret issued exactly this payload with exactly these claims."""
@@ -124,7 +122,7 @@ class SignedLedger:
             raw = payload.encode()
             if token[:DIGEST_DIGITS] != xxhash.xxh3_64_hexdigest(raw):
                 return False
-            signature = _fingerprint(raw, claims, self._key).hex()
+            signature = _fingerprint(raw, claims, self._hasher).hex()
         except UnicodeEncodeError:  # a lone surrogate: not ours
             return False
         shown = token[DIGEST_DIGITS:]

@@ -68,10 +68,7 @@ class RowReader:
             return _NOTHING
         if not verified(self._ledger, token, payload, claims):
             return _NOTHING
-        versions = []
-        for key, version in claims.items():
-            versions.append((key, frozenset((version,))))
-        row = text, claims, versions
+        row = text, claims, [(key, frozenset((version,))) for key, version in claims.items()]
         self._verified.remember(digest, row)
         return row
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from tooldialect.dialects import TranscriptEntry
-from tooldialect.dialects.host_texts import EntryTexts, HostTexts, starting_with
+from tooldialect.dialects.host_words import EntryTexts, HostTexts, starting_with
 
 from .marker import PREFIX
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Mapping
 from copy import copy
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from .contract import Contract
@@ -17,6 +18,7 @@ from .surface import Surface
 from .target import GateTarget
 
 
+@dataclass(slots=True)
 class KeyState:
     """What one run has seen of one key."""
 
@@ -64,7 +66,7 @@ class RunState:
 
     def may_auto_proceed(self, key: str, wanted: str | None) -> bool:
         """Whether the fate of the turn's earlier runs matters: nothing of this run decides."""
-        if key in self.keys and self.keys[key].deliveries:
+        if self.keys.get(key, _NOTHING_SEEN).deliveries:
             return False
         return before_lookup(self.facts(key, wanted), ended_runs=0) is None
 

@@ -45,8 +45,4 @@ class GateSettings:
 
 def switched_off() -> bool:
     """Whether either kill switch of the environment says so now (`0 false off no`)."""
-    for name in _KILL_SWITCHES:
-        value = os.environ.get(name)
-        if value is not None and value.strip().lower() in _OFF:
-            return True
-    return False
+    return any(os.environ.get(name, "").strip().lower() in _OFF for name in _KILL_SWITCHES)

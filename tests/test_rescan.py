@@ -18,7 +18,7 @@ from tooldialect.dialects import (
     ToolResultBatch,
     host_texts,
 )
-from tooldialect.dialects.host_texts import starting_with
+from tooldialect.dialects.host_words import starting_with
 from tooldialect.gate import MemoryLedger
 
 CHAT, ANTHROPIC = OpenAIChatWire(), AnthropicWire()

@@ -18,7 +18,7 @@ from tooldialect.dialects import (
     TranscriptError,
     VerbatimError,
 )
-from tooldialect.dialects.host_texts import host_texts
+from tooldialect.dialects.host_words import host_texts
 from tooldialect.dialects.saved import dump_transcript, load_outcomes, load_transcript
 
 

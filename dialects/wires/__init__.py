@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from .openai_chat import OpenAIChatWire
     from .openai_responses import OpenAIResponsesWire
     from .plain_chat import PlainChatWire
-    from .sent_tools import ToolIssue
+    from .prepared_tools import ToolIssue
 
 exports_later(
     __name__,
@@ -24,13 +24,13 @@ exports_later(
         "base": ["Wire"],
         "bedrock": ["BedrockWire"],
         "gemini": ["GeminiWire"],
-        "sent_tools": ["ToolIssue"],
         "langchain": ["LangChainWire"],
         "mistral": ["MistralWire"],
         "named": ["available_wires", "wire_for"],
         "openai_chat": ["OpenAIChatWire"],
         "openai_responses": ["OpenAIResponsesWire"],
         "plain_chat": ["PlainChatWire"],
+        "prepared_tools": ["ToolIssue"],
     },
 )
 

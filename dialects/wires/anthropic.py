@@ -11,7 +11,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
-from ..host_texts import HostTexts
+from ..host_words import HostTexts
 from ..transcript import (
     Attachment,
     ModelResponse,

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from itertools import chain
 from typing import Any
 
+from .candidates import candidates, content_may_begin
 from .reply import field, parts_of, text_parts
 
 
@@ -38,27 +40,18 @@ def candidate_turns(messages: list[Any], prefix: str) -> list[Any]:
                         add(message)
                         break
     except Exception:  # a host's row may be anything, and say no in any way
-        if _may_begin(message, prefix):
-            add(message)
-    found += [message for message in rest if _may_begin(message, prefix)]
-    return found
+        rest = chain([message], rest)
+    return found + candidates(_may_begin)(list(rest), prefix)
 
 
 def _may_begin(message: Any, prefix: str) -> bool:
-    try:
-        if message["role"] != "user":
-            return False
-        content = message["content"]
-        if content.__class__ is str:
-            return content.removeprefix(prefix) is not content
-        for block in content:
-            text = block["content"] if block["type"] == "tool_result" else block.get("text", "")
-            if text.__class__ is not str:
-                # A part without a text is an image; what is no dict raises, for the closer look.
-                if any(part.get("text", "").startswith(prefix) for part in text):
-                    return True
-            elif text.removeprefix(prefix) is not text:
-                return True
-    except Exception:
-        return True
+    if message["role"] != "user":
+        return False
+    content = message["content"]
+    if type(content) is str:
+        return content.removeprefix(prefix) is not content
+    for block in content:
+        text = block["content"] if block["type"] == "tool_result" else block.get("text")
+        if text is not None and content_may_begin(text, prefix):
+            return True
     return False

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..transcript import ModelResponse, ToolSpec, TranscriptEntry
-from .sent_tools import ToolIssue
+from .prepared_tools import ToolIssue
 
 
 class Wire(ABC):

@@ -11,19 +11,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
-from ..host_texts import HostTexts
+from ..host_words import HostTexts
 from ..transcript import Attachment, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
 from .attached import is_image, left_out
 from .base import Wire
 from .bedrock_turn import NAMESPACE, SPELLING, Block, assistant_blocks, call_of, said, server_tools
 from .blobs import Base64Text
-from .candidates import candidates, may_begin
+from .candidates import candidates, content_may_begin
 from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds, given_ids, reported_id
 from .layout import Cycle, Stray, lay_out
+from .prepared_tools import PreparedTool
 from .reply import field, fields, is_record, items, message_list, parts_of, text_or_empty, text_parts
-from .sent_tools import PreparedTool, tools_to_send
+from .sent_tools import tools_to_send
 from .tool_names import original_names, wire_name
 from .turns import Turns
 
@@ -174,11 +175,7 @@ def _may_begin(message: Any, prefix: str) -> bool:
         return False
     for block in message["content"]:
         result = block.get("toolResult")
-        if result is None:
-            text = block.get("text")
-            if text is not None and text.removeprefix(prefix) is not text:
-                return True
-        elif may_begin(result["content"], prefix):
+        if content_may_begin([block] if result is None else result["content"], prefix):
             return True
     return False
 

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from ..host_texts import Candidates
+from ..host_words import Candidates
 
 
 def candidates(may_begin: Callable[[Any, str], bool]) -> Candidates:
@@ -25,7 +25,7 @@ def candidates(may_begin: Callable[[Any, str], bool]) -> Candidates:
     return chosen
 
 
-def may_begin(content: Any, prefix: str) -> bool:
+def content_may_begin(content: Any, prefix: str) -> bool:
     """Whether a content field, a text or a list of parts, may hold a text that begins so. Raises for what is neither."""
     if type(content) is str:
         return content.removeprefix(prefix) is not content

@@ -6,9 +6,10 @@ import sys
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
-from ..host_texts import HostTexts
+from ..host_words import HostTexts
+from .candidates import candidates
+from .prepared_tools import PreparedTool
 from .reply import field, message_list, text_parts
-from .sent_tools import PreparedTool
 
 # Before 3.13 a call of `startswith` costs twice as much as one of `removeprefix`.
 _CALLS_ARE_FAST = sys.version_info >= (3, 13)
@@ -49,19 +50,12 @@ def _candidate_messages(messages: list[Any], prefix: str) -> list[Any]:
                         add(message)
     except Exception:  # a host's row may be anything, and say no in any way
         add(message)
-    # What is no dict with one string is left to a closer look.
-    for message in rest:
-        try:
-            if message["role"] != "assistant":
-                text = message.get("content")
-                if text.__class__ is not str:
-                    if text:
-                        add(message)
-                elif text.removeprefix(prefix) is not text:
-                    add(message)
-        except Exception:
-            add(message)
-    return found
+    return found + candidates(_may_begin)(list(rest), prefix)
+
+
+def _may_begin(message: Any, prefix: str) -> bool:
+    text = message["role"] != "assistant" and message.get("content")
+    return text.removeprefix(prefix) is not text if type(text) is str else bool(text)
 
 
 def function_tools(tools: Sequence[PreparedTool], spell: Callable[[str], str] = str) -> list[dict[str, Any]]:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
-from ..host_texts import HostTexts
+from ..host_words import HostTexts
 from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
 from .attached import left_out
@@ -151,13 +151,8 @@ def _may_begin(content: Any, prefix: str) -> bool:
         response = part.get("function_response")
         if response is None:
             response = part.get("functionResponse")
-        if response:
-            answer = response["response"]
-            for text in (answer.get("output"), answer.get("error")):
-                if text is not None and text.removeprefix(prefix) is not text:
-                    return True
-        else:
-            text = part.get("text")
+        answer = response["response"] if response else {"output": part.get("text")}
+        for text in (answer.get("output"), answer.get("error")):
             if text is not None and text.removeprefix(prefix) is not text:
                 return True
     return False

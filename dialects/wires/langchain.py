@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
-from ..host_texts import HostTexts
+from ..host_words import HostTexts
 from ..transcript import Attachment, ChatMessage, ModelResponse, ToolResult, ToolSpec, TranscriptEntry
 from .attached import is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
-from .candidates import candidates, may_begin
+from .candidates import candidates, content_may_begin
 from .chat_messages import function_tools
 from .fixed_texts import is_blank, shown_result
 from .ids import WireIds
@@ -92,7 +92,7 @@ def _host_texts_of(given: Any) -> Iterator[str]:
 def _may_begin(message: Any, prefix: str) -> bool:
     if type(message) is not dict or "data" in message or "kwargs" in message:
         return True
-    return message.get("role", message.get("type")) in _HOST and may_begin(message.get("content"), prefix)
+    return message.get("role", message.get("type")) in _HOST and content_may_begin(message.get("content"), prefix)
 
 
 def _messages(entries: Iterable[TranscriptEntry]) -> Iterator[Message]:

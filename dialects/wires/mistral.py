@@ -25,8 +25,9 @@ from .fixed_texts import BETWEEN_USERS, OPENING_USER, is_blank, shown_result
 from .ids import WireIds
 from .layout import Cycle, Stray, lay_out
 from .older_drafts import DRAFT_7, as_draft_7
+from .prepared_tools import PreparedTool, ToolIssue
 from .python_patterns import drop_foreign_patterns
-from .sent_tools import PreparedTool, ToolIssue, tools_to_send
+from .sent_tools import tools_to_send
 from .tool_names import original_names, wire_name
 from .tool_specs import prepare_tools
 

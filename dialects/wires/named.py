@@ -2,36 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from types import MappingProxyType
+from importlib import import_module
 from typing import Any
 
 from ..errors import UnknownWireError
-from .anthropic import AnthropicWire
 from .base import Wire
-from .bedrock import BedrockWire
-from .gemini import GeminiWire
-from .langchain import LangChainWire
-from .mistral import MistralWire
-from .openai_chat import OpenAIChatWire
-from .openai_responses import OpenAIResponsesWire
-from .plain_chat import PlainChatWire
 
-_WIRES: Mapping[str, type[Wire]] = MappingProxyType(
-    {
-        wire.name: wire
-        for wire in (
-            OpenAIChatWire,
-            OpenAIResponsesWire,
-            AnthropicWire,
-            GeminiWire,
-            BedrockWire,
-            MistralWire,
-            LangChainWire,
-            PlainChatWire,
-        )
-    }
-)
+# Each in its file, imported when it is asked for: a harness speaks to one provider.
+_WIRES = {
+    "openai-chat": ("openai_chat", "OpenAIChatWire"),
+    "openai-responses": ("openai_responses", "OpenAIResponsesWire"),
+    "anthropic": ("anthropic", "AnthropicWire"),
+    "gemini": ("gemini", "GeminiWire"),
+    "bedrock": ("bedrock", "BedrockWire"),
+    "mistral": ("mistral", "MistralWire"),
+    "langchain": ("langchain", "LangChainWire"),
+    "plain-chat": ("plain_chat", "PlainChatWire"),
+}
 
 
 def available_wires() -> list[str]:
@@ -47,4 +34,6 @@ def wire_for(name: str, **options: Any) -> Wire:
     """
     if name not in _WIRES:
         raise UnknownWireError(f"no wire is named {name!r}; known: {', '.join(_WIRES)}")
-    return _WIRES[name](**options)
+    module, kind = _WIRES[name]
+    wire: type[Wire] = getattr(import_module(f".{module}", __package__), kind)
+    return wire(**options)

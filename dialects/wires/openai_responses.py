@@ -11,12 +11,12 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
 from ..errors import WireError
-from ..host_texts import HostTexts
+from ..host_words import HostTexts
 from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
 from .attached import as_url, is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
-from .candidates import candidates, may_begin
+from .candidates import candidates, content_may_begin
 from .fixed_texts import is_blank, shown_result
 from .ids import WireIds, given_ids, reported_id
 from .layout import Stray, lay_out
@@ -117,8 +117,8 @@ def _may_begin(item: Any, prefix: str) -> bool:
     if type(item) is not dict:
         return True
     if item.get("role") == "user":
-        return may_begin(item.get("content"), prefix)
-    return text_or_empty(item.get("type")).endswith("_call_output") and may_begin(item.get("output"), prefix)
+        return content_may_begin(item.get("content"), prefix)
+    return text_or_empty(item.get("type")).endswith("_call_output") and content_may_begin(item.get("output"), prefix)
 
 
 def _items(entries: Iterable[TranscriptEntry]) -> Iterator[Item]:

@@ -1,34 +1,15 @@
-"""The tools of a request, and what a wire says of those that cannot be sent as they are."""
+"""The tools of a request; those that cannot be sent as they are stand in the log."""
 
 from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import lru_cache
-from typing import Any, NamedTuple
 
 from ..transcript import ToolSpec
+from .prepared_tools import PreparedTool, ToolIssue
 
 _LOG = logging.getLogger("tooldialect.dialects")
-
-
-@dataclass(frozen=True, slots=True)
-class ToolIssue:
-    """What is wrong with one tool's schema. `sent`: the tool is offered all the same, with
-    what could be kept; else it was left out of the request."""
-
-    name: str
-    detail: str
-    sent: bool
-
-
-class PreparedTool(NamedTuple):
-    """A tool that a provider accepts: its own name, its description, a root-object schema."""
-
-    name: str
-    description: str
-    parameters: dict[str, Any]
 
 
 def tools_to_send(

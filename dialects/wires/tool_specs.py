@@ -16,9 +16,9 @@ import jsonschema_rs
 from ..text import canonical_json
 from ..transcript import ToolSpec
 from .older_drafts import modernise
+from .prepared_tools import PreparedTool, ToolIssue
 from .references import drop_bad_references
 from .root_schema import object_root
-from .sent_tools import PreparedTool, ToolIssue
 
 _FORMATS_OPEN = jsonschema_rs.Draft202012Validator(
     {"$ref": "https://json-schema.org/draft/2020-12/schema"}, validate_formats=False

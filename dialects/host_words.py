@@ -15,7 +15,7 @@ from .transcript import AssistantTurn, ChatMessage, ToolResult, ToolResultBatch,
 
 TextsOf: TypeAlias = Callable[[Any], Iterable[str]]
 # (rows, prefix): in order, each row that may have a text beginning so, and any it cannot tell of.
-Candidates: TypeAlias = Callable[[list[Any], str], Iterable[Any]]
+Candidates: TypeAlias = Callable[[list[Any], str], list[Any]]
 
 
 class HostTexts(Iterator[str]):
@@ -105,11 +105,11 @@ def _candidate_entries(entries: list[Any], prefix: str) -> list[Any]:
 
 
 def _scan(entries: list[Any], prefix: str, *, to_the_end: bool) -> tuple[list[Any], int]:
-    """Entries that may have a text beginning with `prefix`, and how many of the first are exactly our
-    records, where the scan ends unless it is to go `to_the_end`: a host's subclass may have thawed."""
+    """Entries that may have a text beginning with `prefix`, and how many were looked at: all, or those
+    before the first that is not exactly our records. A host's subclass may have thawed."""
     found: list[Any] = []
     add = found.append
-    for entry in entries:
+    for at, entry in enumerate(entries):
         kind = type(entry)
         if kind is ChatMessage:
             text = entry.content
@@ -119,6 +119,7 @@ def _scan(entries: list[Any], prefix: str, *, to_the_end: bool) -> tuple[list[An
         if kind is AssistantTurn:
             continue
         if kind is ToolResultBatch:
+            # Most have one result: a comprehension takes longer than that.
             may_begin = False
             for result in entry.results:
                 if type(result) is not ToolResult:
@@ -131,7 +132,7 @@ def _scan(entries: list[Any], prefix: str, *, to_the_end: bool) -> tuple[list[An
                     add(entry)
                 continue
         if not to_the_end:
-            return found, next(at for at, other in enumerate(entries) if other is entry)
+            return found, at
         add(entry)
     return found, len(entries)
 
