@@ -22,15 +22,15 @@ from tooldialect.dialects import available_wires
 from .case import Case, Unusable
 from .machine import busy, load, surroundings
 from .report import sections
-from .runner import PROCESSES, ROOT, measured, run_case
+from .runner import PROCESSES, ROOT, CaseFailedError, measured, run_case
 from .transcript import SAVED, STDIN
 
 RESULTS = ROOT / "benchmarks" / "results"
-_SLOWER, _UNUSABLE, _STOPPED = 1, 2, 130
+_SLOWER, _UNUSABLE, _FAILED, _STOPPED = 1, 2, 3, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    """Exit status: 0; 1 where --fail-if-slower says so; 2 for what cannot be used; 130 when stopped."""
+    """Exit status: 0; 1 where --fail-if-slower says so; 2 for what cannot be used; 3 where a case failed; 130 when stopped."""
     options = _options(arguments)
     try:
         if options.case is not None:
@@ -40,6 +40,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except Unusable as problem:
         print(f"benchmarks: {problem}", file=sys.stderr)
         return _UNUSABLE
+    except CaseFailedError as failure:
+        print(f"benchmarks: {failure}", file=sys.stderr)
+        return _FAILED
     except KeyboardInterrupt:
         print("benchmarks: stopped; nothing was written", file=sys.stderr)
         return _STOPPED
@@ -115,13 +118,14 @@ def _run(options: argparse.Namespace) -> int:
     # Before minutes are spent.
     old = read_run(options.compare) if options.compare else None
     run = surroundings(quick=options.quick, processes=1 if options.quick else PROCESSES)
-    answers = _transcripts(run, options) if options.transcript else _cases(run, options)
-    if answers:
-        run["answers"] = answers
+    if options.transcript:
+        run["answers"] = _transcripts(run, options)
+    else:
+        _cases(run, options)
     if options.json:
         print(json.dumps(run, indent=1))
     elif options.transcript:
-        print("\n\n".join(answers))
+        print("\n\n".join(run["answers"]))
         _show("\n".join(sections(run)))
     elif options.only:
         _show("\n".join(sections(run)))
@@ -129,10 +133,10 @@ def _run(options: argparse.Namespace) -> int:
         _write(run, options)
     slower = False
     if old is not None:
-        from .compare import compare, told
+        from .compare import compare, markdown
 
         comparison = compare(old, run)
-        _show(told(comparison), error=options.json)
+        _show(markdown(comparison), error=options.json)
         slower = options.fail_if_slower is not None and bool(comparison.slower(options.fail_if_slower))
     if doubt := busy(run):
         print(f"benchmarks: the machine was busy: {doubt}; believe no small difference", file=sys.stderr)
@@ -160,12 +164,11 @@ def _transcripts(run: dict[str, Any], options: argparse.Namespace) -> list[str]:
     return [*answers, *yours.answer_for_all([metrics for _, metrics in results])]
 
 
-def _cases(run: dict[str, Any], options: argparse.Namespace) -> list[str]:
+def _cases(run: dict[str, Any], options: argparse.Namespace) -> None:
     cases = [case for case in all_cases() if (case.quick or not options.quick) and options.only in case.id]
     if not cases:
         raise Unusable(f"no case has {options.only!r} in its name")
     _measure(run, [(case, ["--case", case.id], b"") for case in cases], quick=options.quick)
-    return []
 
 
 def _measure(run: dict[str, Any], work: Sequence[tuple[Case, list[str], bytes]], *, quick: bool) -> None:
@@ -177,9 +180,9 @@ def _measure(run: dict[str, Any], work: Sequence[tuple[Case, list[str], bytes]],
         task = progress.add_task("", total=len(work) * run["processes"])
         for case, arguments, given in work:
             progress.update(task, description=case.id)
-            told = run_case(case, arguments, quick=quick, given=given, done=lambda: progress.advance(task))
-            run["results"][case.id] = {name: list(number) for name, number in told.metrics.items()}
-            waited.append(told.waited)
+            result = run_case(case, arguments, quick=quick, given=given, done=lambda: progress.advance(task))
+            run["results"][case.id] = {name: list(number) for name, number in result.metrics.items()}
+            waited.append(result.waited)
         progress.update(task, description="")
     run["machine"] |= {"load at the end": load(), "waited": round(sum(waited) / len(waited), 4)}
 

@@ -7,7 +7,6 @@ times of the run have in common, and not judged where the machine or the Python 
 from __future__ import annotations
 
 import math
-import re
 import statistics
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -18,7 +17,8 @@ from .targets import judge
 
 # What a case was given, or counted: no figure that gets better or worse.
 _GIVEN = frozenset({"rows", "MB", "bytes a delivery", "requests", "rows at the end", "model calls", "texts", "marked"})
-_RATIO = re.compile(r"(^|[ 0-9n])(to|of) ")
+# What a figure begins with that is a time.
+_UNITS = frozenset({"ns", "us", "ms"})
 _SPREADS = 2
 _FLOOR = 0.05
 # Five rounds in one process say less than they seem to, and nothing of other processes.
@@ -28,18 +28,18 @@ _FEWEST_TIMES = 5
 
 
 class Move(NamedTuple):
-    """`by`: how many times the old figure the new one is; `trusted`: the share up to which that may be noise."""
+    """`ratio`: how many times the old figure the new one is; `noise`: the share up to which that may be noise."""
 
     case: str
     what: str
     old: float
     new: float
-    by: float
-    trusted: float
+    ratio: float
+    noise: float
 
     @property
     def beyond(self) -> bool:
-        return abs(math.log(self.by)) > self.trusted
+        return abs(math.log(self.ratio)) > self.noise
 
 
 @dataclass(frozen=True)
@@ -51,11 +51,11 @@ class Comparison:
 
     def moved(self) -> list[Move]:
         """Those beyond noise, what became most costly first."""
-        return sorted((move for move in self.moves if move.beyond), key=lambda move: -move.by)
+        return sorted((move for move in self.moves if move.beyond), key=lambda move: -move.ratio)
 
     def slower(self, percent: float) -> list[Move]:
         """Those that cost more by at least so much, beyond noise."""
-        return [move for move in self.moved() if move.by >= 1 + percent / 100]
+        return [move for move in self.moved() if move.ratio >= 1 + percent / 100]
 
 
 def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
@@ -64,16 +64,16 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
     floor = _QUICK_FLOOR if old.get("quick") or new.get("quick") else _FLOOR
     moves = []
     for case, what, (was, was_spread), (now, now_spread) in pairs:
-        ratio = _is_ratio(what)
-        if what in _GIVEN or was <= 0 or now <= 0 or (drift is None and not ratio):
+        is_ratio = _is_ratio(what)
+        if what in _GIVEN or was <= 0 or now <= 0 or (drift is None and not is_ratio):
             continue
-        by = now / was if ratio or drift is None else now / was / drift
+        by = now / was if is_ratio or drift is None else now / was / drift
         spreads = (was_spread or _UNKNOWN_SPREAD) + (now_spread or _UNKNOWN_SPREAD)
         moves.append(Move(case, what, was, now, by, _SPREADS * spreads + floor))
     return Comparison([*_surroundings(old, new, drift), *_cases(old, new), *_given(pairs), *_targets(old, new)], moves)
 
 
-def told(comparison: Comparison) -> str:
+def markdown(comparison: Comparison) -> str:
     """The comparison as Markdown."""
     lines = ["# Against the older run", "", *(f"* {note}" for note in comparison.notes)]
     if not comparison.moves:
@@ -83,8 +83,8 @@ def told(comparison: Comparison) -> str:
     if moved:
         lines += ["", "| case | figure | old | new | new / old | noise up to | |", "| --- |" + " --- |" * 6]
         lines += [
-            f"| {_cell(move.case)} | {move.what} | {move.old:.3g} | {move.new:.3g} | x {move.by:.2f} "
-            f"| {move.trusted:.0%} | {'slower' if move.by > 1 else 'faster'} |"
+            f"| {_cell(move.case)} | {move.what} | {move.old:.3g} | {move.new:.3g} | x {move.ratio:.2f} "
+            f"| {move.noise:.0%} | {'slower' if move.ratio > 1 else 'faster'} |"
             for move in moved
         ]
     kept = f"{steady} of {len(comparison.moves)} figures moved by no more than noise would."
@@ -102,7 +102,7 @@ def _pairs(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[tuple[str
 
 
 def _is_ratio(what: str) -> bool:
-    return _RATIO.search(what) is not None
+    return what.split(maxsplit=1)[0] not in _UNITS
 
 
 def _drift(pairs: list[tuple[str, str, _Numbers, _Numbers]]) -> float | None:

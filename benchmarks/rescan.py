@@ -169,12 +169,15 @@ def _marked(ledger_name: str, rounds: int) -> Metrics:
         )
     microseconds = 1e6 / count
     return {
-        "us a marked row more": Metric(samples.difference("marked", "plain") * microseconds, samples.spread("marked")),
+        "us a marked row more": Metric(
+            samples.difference("marked", "plain") * microseconds, samples.difference_spread("marked", "plain")
+        ),
         "us the same in other objects": Metric(
-            samples.difference("copies", "plain") * microseconds, samples.spread("copies")
+            samples.difference("copies", "plain") * microseconds, samples.difference_spread("copies", "plain")
         ),
         "us the first time": Metric(
-            samples.difference("marked at first", "plain at first") * microseconds, samples.spread("marked at first")
+            samples.difference("marked at first", "plain at first") * microseconds,
+            samples.difference_spread("marked at first", "plain at first"),
         ),
         "bytes a delivery": Metric(sum(map(len, marked)) / count),
     }

@@ -23,7 +23,11 @@ _QUICK_ROUNDS = 5
 _WARM = "glibc.malloc.mmap_threshold=1073741824:glibc.malloc.trim_threshold=4294967296"
 
 
-class Told(NamedTuple):
+class CaseFailedError(Exception):
+    """A case's process ended with an error; the message says how."""
+
+
+class CaseResult(NamedTuple):
     """What one process says of its case; `waited`: the share of the time in which it had no processor."""
 
     metrics: dict[str, Metric]
@@ -38,15 +42,17 @@ def measured(case: Case, rounds: int) -> str:
     return json.dumps({"metrics": metrics, "waited": round(max(waited, 0.0), 4)})
 
 
-def run_case(case: Case, arguments: Sequence[str], *, quick: bool, given: bytes, done: Callable[[], None]) -> Told:
+def run_case(
+    case: Case, arguments: Sequence[str], *, quick: bool, given: bytes, done: Callable[[], None]
+) -> CaseResult:
     """`arguments` tell the process which case; `given` is its standard input."""
     processes = 1 if quick else PROCESSES
     rounds = min(_QUICK_ROUNDS, case.rounds) if quick else -(-case.rounds // processes)
-    told = []
+    results = []
     for _ in range(processes):
-        told.append(_in_a_process(case, [*arguments, "--rounds", str(rounds)], given))
+        results.append(_in_a_process(case, [*arguments, "--rounds", str(rounds)], given))
         done()
-    return Told(pooled([one.metrics for one in told]), statistics.mean(one.waited for one in told))
+    return CaseResult(pooled([one.metrics for one in results]), statistics.mean(one.waited for one in results))
 
 
 def pooled(runs: Sequence[Metrics]) -> dict[str, Metric]:
@@ -60,15 +66,15 @@ def pooled(runs: Sequence[Metrics]) -> dict[str, Metric]:
     return found
 
 
-def _in_a_process(case: Case, arguments: Iterable[str], given: bytes) -> Told:
+def _in_a_process(case: Case, arguments: Iterable[str], given: bytes) -> CaseResult:
     command = [sys.executable, "-m", "benchmarks", *arguments]
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, input=given, env=_environment())
     if done.returncode:
         said = done.stderr.decode(errors="replace").rstrip()
         # An error's words may quote what a transcript says.
-        raise SystemExit(f"{case.id} failed:\n{said if case.group != 'yours' else _kind(said)}")
-    told: Mapping[str, Any] = json.loads(done.stdout)
-    return Told({name: Metric(*numbers) for name, numbers in told["metrics"].items()}, told["waited"])
+        raise CaseFailedError(f"{case.id} failed:\n{said if case.group != 'yours' else _kind(said)}")
+    numbers: Mapping[str, Any] = json.loads(done.stdout)
+    return CaseResult({name: Metric(*numbers) for name, numbers in numbers["metrics"].items()}, numbers["waited"])
 
 
 def _kind(traceback: str) -> str:

@@ -52,9 +52,12 @@ def _version(run: Mapping[str, Any]) -> tuple[int, int]:
     return (int(found[1]), int(found[2])) if found else (3, 11)
 
 
-def exponent(results: Results, kind: str, least: int = 1000) -> float | None:
-    """The power of the row count by which the time of a refresh grows, fitted from `least` rows on."""
-    points = [(math.log(rows), math.log(rows * ns)) for rows, ns in growth(results, kind) if rows >= least]
+_FITTED_FROM = 1000
+
+
+def exponent(results: Results, kind: str) -> float | None:
+    """The power of the row count by which the time of a refresh grows, fitted from 1,000 rows on."""
+    points = [(math.log(rows), math.log(rows * ns)) for rows, ns in growth(results, kind) if rows >= _FITTED_FROM]
     if len(points) < 2:
         return None
     middle = sum(x for x, _ in points) / len(points)
@@ -72,14 +75,14 @@ def growth(results: Results, kind: str) -> list[tuple[float, float]]:
     return sorted(found)
 
 
-def _worst(prefix: str, metric: str, *, least: bool = False, suffix: str = "") -> Callable[[Results], float | None]:
+def _worst(prefix: str, metric: str, *, suffix: str = "") -> Callable[[Results], float | None]:
     def find(results: Results) -> float | None:
         values = [
             metrics[metric][0]
             for case, metrics in results.items()
             if case.startswith(prefix) and case.endswith(suffix) and metric in metrics
         ]
-        return (min if least else max)(values, default=None)
+        return max(values, default=None)
 
     return find
 
@@ -102,18 +105,6 @@ def _power(prefix: str) -> Callable[[Results], float | None]:
     return power
 
 
-def _plain_of_4_kib(metric: str) -> Callable[[Results], float | None]:
-    def find(results: Results) -> float | None:
-        values = [
-            metrics[metric][0]
-            for case, metrics in results.items()
-            if case.startswith("serialise/plain") and not case.endswith(" B") and metric in metrics
-        ]
-        return max(values, default=None)
-
-    return find
-
-
 _REFRESH = "rescan/openai-chat 10000 rows"
 _TARGETS = (
     _Target("refresh of 10,000 dict rows, of json.dumps", 0.045, _worst(_REFRESH, "of json.dumps", suffix=" rows")),
@@ -133,8 +124,14 @@ _TARGETS = (
     ),
     _Target("a marked 4 KiB row once seen", 1, _worst("rescan/marked", "us a marked row more"), "µs more"),
     _Target("a marked 4 KiB row the first time", 8, _worst("rescan/marked", "us the first time"), "µs more"),
-    _Target("format_results, plain bodies ≥ 4 KiB, of a join of ready parts", 2, _plain_of_4_kib("to a join")),
-    _Target("the same, of a join by hand of the outcomes", 2, _plain_of_4_kib("to a join by hand")),
+    _Target(
+        "format_results, plain bodies ≥ 4 KiB, of a join of ready parts",
+        2,
+        _worst("serialise/plain", "to a join", suffix="KiB"),
+    ),
+    _Target(
+        "the same, of a join by hand of the outcomes", 2, _worst("serialise/plain", "to a join by hand", suffix="KiB")
+    ),
     _Target("code of 64 KiB without control tokens", 0.6, _worst("serialise/code", "ns a byte without"), "ns a byte"),
     _Target("code of 64 KiB with control tokens", 1.0, _worst("serialise/code", "ns a byte with tokens"), "ns a byte"),
     _Target("one hostile tag in every line", 2.5, _worst("serialise/hostile", "ns a byte"), "ns a byte"),

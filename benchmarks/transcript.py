@@ -185,7 +185,7 @@ def _saved(values: _Values) -> Call:
 
 
 def _call(value: Any, line: int, named: str | None) -> tuple[str, Call]:
-    name = named or _told(value, line)
+    name = named or _wire_of(value, line)
     wire, key = wire_for(name), conversation_of(name)
     request = value if isinstance(value, dict) else {key: value}
     if key not in request:
@@ -200,7 +200,7 @@ def _call(value: Any, line: int, named: str | None) -> tuple[str, Call]:
     return name, Call(request, 1 if isinstance(rows, str) else len(rows), partial(wire.host_texts, request))
 
 
-def _told(value: Any, line: int) -> str:
+def _wire_of(value: Any, line: int) -> str:
     names = wires_of(value) or [USUAL]
     if len(names) > 1:
         read = [_texts(wire_for(name), value) for name in names]

@@ -115,8 +115,7 @@ def answer(name: str, metrics: Mapping[str, Sequence[float]], form: str, of: int
     rows = "1 row begins" if marked == 1 else f"{marked:,} rows begin"
     return (
         f"{sentence} {rows} with a marker that the ledger here did not issue: {_figure(number['us for marked rows'])} µs of a "
-        "call is the cost of such misses, which every rescan hashes and asks the ledger about; a row that your own "
-        "ledger has verified costs about 1 µs."
+        "call is the cost of such misses; a row that your own ledger has verified costs less."
     )
 
 
