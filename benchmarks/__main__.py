@@ -21,7 +21,7 @@ from tooldialect.dialects import available_wires
 
 from .case import Case, Unusable
 from .machine import busy, load, surroundings
-from .report import sections
+from .report import machine, sections
 from .runner import PROCESSES, ROOT, CaseFailedError, measured, run_case
 from .transcript import SAVED, STDIN
 
@@ -59,10 +59,11 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument(
         "--transcript",
         metavar="FILE",
-        action="append",
+        action="extend",
+        nargs="+",
         default=[],
         help="what the rescan of your own adds to a model call, instead of the cases: a request of any provider as JSON, "
-        "requests or messages one a line, or what dump_transcript wrote; - is stdin; may be given several times",
+        "requests or messages one a line, or what dump_transcript wrote; - is stdin",
     )
     parser.add_argument(
         "--wire",
@@ -88,6 +89,10 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error(
             "--transcript measures your files alone and writes nothing: leave out --only, --quick, --report, --into"
         )
+    if options.into and (options.only or options.json):
+        parser.error("--only and --json write nothing: leave out --into")
+    if options.into and options.into.exists() and not options.into.is_dir():
+        parser.error(f"--into {options.into}: not a folder")
     if options.wire and not options.transcript:
         parser.error("--wire says what a --transcript is")
     if options.fail_if_slower is not None and not options.compare:
@@ -126,6 +131,7 @@ def _run(options: argparse.Namespace) -> int:
         print(json.dumps(run, indent=1))
     elif options.transcript:
         print("\n\n".join(run["answers"]))
+        _show("\n".join(machine(run)[:2]))
         _show("\n".join(sections(run)))
     elif options.only:
         _show("\n".join(sections(run)))

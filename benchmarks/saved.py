@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from .case import Unusable
-from .report import index, markdown, targets_of
+from .report import index, markdown, targets_of, typical_of
 
 _JSON = "results.json"
 _REPORT = "README.md"
@@ -92,7 +92,7 @@ def with_targets(text: str, root: Path) -> str:
     _, end, behind = rest.partition(_END)
     if not end:
         return text
-    return f"{before}{begin}\n\n" + "\n".join(targets_of(runs)) + f"\n\n{end}{behind}"
+    return f"{before}{begin}\n\n" + "\n".join([*typical_of(runs), "", *targets_of(runs)]) + f"\n\n{end}{behind}"
 
 
 def _runs(root: Path) -> list[Path]:

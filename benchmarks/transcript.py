@@ -35,6 +35,7 @@ SAVED = "transcript"
 MOST_CHARACTERS = 32 * 1024 * 1024
 # Batch files and the logs of gateways keep requests in one of these.
 _AROUND = ("body", "request", "params", "input")
+_GZIP = b"\x1f\x8b"
 _WANTED = "wanted: a request as JSON, requests or messages one a line, or what dump_transcript wrote"
 
 _Values = list[tuple[int, Any]]
@@ -72,7 +73,8 @@ def read_bytes(file: str) -> bytes:
     except IsADirectoryError:
         raise Unusable(f"{shown(file)} is a folder: name the files in it") from None
     except (OSError, ValueError) as error:
-        raise Unusable(f"{shown(file)}: {getattr(error, 'strerror', None) or 'no such file'}") from None
+        problem = getattr(error, "strerror", None) or "no such file"
+        raise Unusable(f"{shown(file)}: {problem} (looked for in {Path.cwd()})") from None
 
 
 def read(file: str, content: bytes, wire: str | None = None) -> Transcript:
@@ -96,6 +98,10 @@ def _read(content: bytes, wire: str | None) -> Transcript:
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if content.startswith(_GZIP):
+            raise _OddError(
+                "compressed: unpack it first, as in zcat FILE | python -m benchmarks --transcript -"
+            ) from None
         line = content.count(b"\n", 0, error.start) + 1
         raise _OddError("not UTF-8: save the file as UTF-8", line) from None
     lines = [(number, line) for number, line in enumerate(text.split("\n"), 1) if line.strip()]
@@ -109,7 +115,7 @@ def _read(content: bytes, wire: str | None) -> Transcript:
     if is_request(opened[0][1]):
         for number, value in opened:
             if not is_request(value):
-                raise _OddError("no request, as the first one is", number)
+                raise _OddError("no request, as the first one is: leave only requests in it", number)
         calls = [_call(value, number, wire) for number, value in opened]
         names = ", ".join(dict.fromkeys(name for name, _ in calls))
         form = f"a request of {names}" if of == 1 else f"{of:,} requests of {names}"

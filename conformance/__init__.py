@@ -6,17 +6,24 @@ when they are asked for.
 
 from typing import TYPE_CHECKING, Any
 
-from .chapters import clauses
-from .clause import Clause, Violation
-from .harness import run_harness
-from .loopback import ModelServer
-from .process import ProcessTarget
-from .run import ExpectationError, Result, run
-from .scene import HarnessDriver, Scene, SceneTool, Turn
-from .scripted_model import Said, ScriptedModel
-from .stores import CounterDriver, LedgerDriver, run_counter, run_ledger
-from .target import Description, PythonTarget, Target, TargetError, load_target
-from .trial import PROFILES, Profile
+from tooldialect.dialects.errors import MissingExtraError
+
+try:
+    from .chapters import clauses
+    from .clause import Clause, Violation
+    from .harness import run_harness
+    from .loopback import ModelServer
+    from .process import ProcessTarget
+    from .run import ExpectationError, Result, run
+    from .scene import HarnessDriver, Scene, SceneTool, Turn
+    from .scripted_model import Said, ScriptedModel
+    from .stores import CounterDriver, LedgerDriver, run_counter, run_ledger
+    from .target import Description, PythonTarget, Target, TargetError, load_target
+    from .trial import PROFILES, Profile
+except ModuleNotFoundError as error:
+    if (error.name or "").startswith(__name__):
+        raise
+    raise MissingExtraError(f"{error}: the suite needs its extra, pip install 'tooldialect[conformance]'") from error
 
 if TYPE_CHECKING:
     from .suite import DialectConformance, HarnessConformance, LedgerConformance, TurnCounterConformance

@@ -33,4 +33,6 @@ def exports_later(package: str, exports: Mapping[str, Sequence[str]]) -> None:
         setattr(itself, name, value)
         return value
 
-    vars(itself).update(__getattr__=find, __dir__=lambda: sorted({*vars(itself), *modules}))
+    vars(itself).update(
+        __getattr__=find, __dir__=lambda: sorted({*modules, *(name for name in vars(itself) if name.startswith("__"))})
+    )

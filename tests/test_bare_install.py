@@ -63,3 +63,6 @@ print(asyncio.run(main()).why)
 @needs_bare
 def test_what_needs_an_extra_says_how_to_install_it():
     assert "pip install 'tooldialect[mcp]'" in run(BARE, ASK_A_SESSION)
+    for words in (["-c", "from tooldialect.conformance import run"], ["-m", "tooldialect.conformance"]):
+        done = subprocess.run([BARE, "-P", *words], capture_output=True, text=True, check=False)
+        assert "pip install 'tooldialect[conformance]'" in done.stderr

@@ -16,7 +16,7 @@ from benchmarks.case import Metric, Unusable
 from benchmarks.machine import busy
 from benchmarks.measure import Samples, measure
 from benchmarks.report import index, markdown
-from benchmarks.runner import pooled
+from benchmarks.runner import CaseFailedError, pooled
 from benchmarks.saved import folder_name, read_run, with_targets, write, write_again
 from benchmarks.targets import exponent, judge
 
@@ -248,6 +248,9 @@ def test_a_case_runs_in_a_process_of_its_own_and_json_stays_json_beside_a_compar
         ["--fail-if-slower", "5"],
         ["--transcript", "x", "--quick"],
         ["--transcript", "x", "--only", "y"],
+        ["--into", "x", "--only", "y"],
+        ["--into", "x", "--json"],
+        ["--into", __file__],
     ],
 )
 def test_options_that_make_no_sense_together_are_refused(options, capsys):
@@ -259,3 +262,12 @@ def test_options_that_make_no_sense_together_are_refused(options, capsys):
 def test_a_word_that_no_case_has_is_told(capsys):
     assert main(["--only", "no such case"]) == 2
     assert "no case has 'no such case' in its name" in capsys.readouterr().err
+
+
+def test_a_case_that_ends_with_an_error_has_a_status_of_its_own(monkeypatch, capsys):
+    def fail(*_, **__):
+        raise CaseFailedError("loop/x failed: for a reason")
+
+    monkeypatch.setattr("benchmarks.__main__.run_case", fail)
+    assert main(["--only", "openai-chat 100 rows", "--json"]) == 3
+    assert "loop/x failed: for a reason" in capsys.readouterr().err
