@@ -15,55 +15,16 @@ from tooldialect.dialects import (
     ParsedResponse,
     ParsedToolCall,
     ToolCall,
-    ToolSpec,
 )
 
 from .clause import Chapter, Violation, require, require_same
 from .entries import all_text
 from .strategies import any_text, hostile_text, json_values, tag_pattern, words, written_hostile
 from .target import Subject, Unsayable
+from .tools import ANYTHING, PING, TOOLS
 from .trial import Trial
 
 C = Chapter[Trial]("C", "calls")
-
-WEATHER = ToolSpec(
-    name="get_weather",
-    description="The weather in a place",
-    parameters={
-        "type": "object",
-        "properties": {
-            "location": {"type": "string"},
-            "unit": {"enum": ["metric", "imperial"]},
-            "days": {"type": "integer"},
-        },
-        "required": ["location"],
-    },
-)
-ANYTHING = ToolSpec(
-    name="run-it.v2",
-    description="Runs it",
-    parameters={
-        "type": "object",
-        "properties": {
-            "text": {"type": "string"},
-            "count": {"type": "integer"},
-            "share": {"type": "number"},
-            "flag": {"type": "boolean"},
-            "list": {"type": "array"},
-            "map": {"type": "object"},
-            "any": {},
-            "either": {"type": ["string", "integer", "null"]},
-            "nothing": {"type": "null"},
-        },
-    },
-)
-PING = ToolSpec(name="ping", description="Answers")
-OTHER = ToolSpec(
-    name="zap_gremlin",
-    description="Zaps",
-    parameters={"type": "object", "properties": {"force": {"type": "string"}}, "required": ["force"]},
-)
-TOOLS = (WEATHER, ANYTHING, PING)
 
 _PROSE = (
     "It is raining in London.",
@@ -275,51 +236,6 @@ def _malformed(trial: Trial) -> None:
         _require_cut_calls_are_problems(trial, subject, survives)
         _require_good_and_broken(subject, survives)
         _require_arrays_are_problems(subject, survives)
-
-
-@C.clause(
-    "C6",
-    "The catalogue names every tool, what it does and what it takes; where there is none, tools are sent as specs.",
-    reason="A model calls what it was told of.",
-    prevents="A tool that exists and is never called, or called with made-up parameter names.",
-    needs=("catalogue",),
-)
-def _catalogue(trial: Trial) -> None:
-    about = trial.about
-    require(about.embeds_catalogue or about.sends_tool_specs, "the tools are neither in the prompt nor sent as specs")
-
-    def check(tools: tuple[ToolSpec, ...]) -> None:
-        block = trial.subject(tools).prompt_instructions(tools)
-        if not about.embeds_catalogue:
-            told = [tool.name for tool in tools if tool.name in block]
-            require(not told, f"the tools {told} are told twice: in the prompt and as specs", got=block)
-            return
-        require(block.strip() != "", "the dialect has no protocol block for the prompt")
-        for tool in tools:
-            for wanted in (tool.name, tool.description, *tool.parameters.get("properties", {})):
-                require(wanted in block, f"{wanted!r} of the tool {tool.name!r} is not in the catalogue", got=block)
-        if "calls" in about.meets() and trial.offers("parse_response"):
-            _require_examples(trial, tools, block)
-
-    trial.search.every([(WEATHER,), TOOLS, (ANYTHING, PING), (OTHER,), ()], check)
-
-
-def _require_examples(trial: Trial, tools: tuple[ToolSpec, ...], block: str) -> None:
-    """Calls that the block shows are calls of the tools it tells of; without tools it shows some all the same."""
-    if tools:
-        read = trial.subject(tools).parse_response(ModelResponse(text=block))
-        names = [call.name for call in read.calls] + [
-            problem.name for problem in read.problems if problem.kind == "unknown_tool"
-        ]
-        strange = [name for name in names if name not in {tool.name for tool in tools}]
-        require(not strange, f"the catalogue's examples call {strange}, which are no tools", got=block)
-        return
-    with_tools = trial.subject((OTHER,))
-    if with_tools.parse_response(ModelResponse(text=with_tools.prompt_instructions((OTHER,)))).calls:
-        read = trial.subject().parse_response(ModelResponse(text=block))
-        require(
-            read.calls or read.problems, "with tools the block shows how to call, without tools it does not", got=block
-        )
 
 
 @C.clause(

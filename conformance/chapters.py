@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
 from .calls import C
+from .catalogue import CATALOGUE
 from .clause import Chapter, Clause
 from .counters import T
 from .envelope import E
@@ -18,7 +20,7 @@ from .verbatim import V
 Tested: TypeAlias = Literal["dialect", "harness", "ledger", "counter"]
 
 CHAPTERS: dict[Tested, tuple[Chapter[Any], ...]] = {
-    "dialect": (V, F, E, N, C, G),
+    "dialect": (V, F, E, N, C, CATALOGUE, G),
     "harness": (H,),
     "ledger": (L,),
     "counter": (T,),
@@ -29,4 +31,12 @@ def clauses(of: Tested | None = None) -> tuple[Clause[Any], ...]:
     """Every clause in a fixed order; with `of`, those that a dialect, a host's harness, a ledger or
     a turn counter has to keep."""
     kept = CHAPTERS.values() if of is None else [CHAPTERS[of]]
-    return tuple(clause for chapters in kept for chapter in chapters for clause in chapter)
+    return tuple(clause for chapters in kept for clause in _in_order(chapters))
+
+
+def _in_order(chapters: Sequence[Chapter[Any]]) -> list[Clause[Any]]:
+    """A letter may have several files; its clauses are counted through."""
+    letters = [chapter.letter for chapter in chapters]
+    found = [(chapter.letter, clause) for chapter in chapters for clause in chapter]
+    found.sort(key=lambda pair: (letters.index(pair[0]), int(pair[1].id.removeprefix(pair[0]))))
+    return [clause for _, clause in found]

@@ -165,7 +165,8 @@ class ProcessSubject(Subject):
         return self._ask("render_call", _TEXT, call=_dump([call])[0])
 
     def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
-        return self._target.ask("prompt_instructions", {"tools": _dump(tools)}, _TEXT, self.changed_inputs)
+        params = {"tools": _dump(tools), "made_for": self._tools}
+        return self._target.ask("prompt_instructions", params, _TEXT, self.changed_inputs)
 
     def replay(self, history: Sequence[TranscriptEntry]) -> list[TranscriptEntry]:
         return self._ask("replay", _ENTRIES, history=_dump(history))

@@ -33,7 +33,7 @@ class Server:
         """The JSON-RPC response."""
         response: dict[str, Any] = {"jsonrpc": "2.0", "id": request.get("id")}
         params = request.get("params") or {}
-        subject = self._subject(params.get("tools") or [])
+        subject = self._subject(params.get("made_for", params.get("tools")) or [])
         subject.changed_inputs.clear()
         try:
             response["result"] = _plain(self._method(request["method"], subject, params))
