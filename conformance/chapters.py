@@ -10,17 +10,20 @@ from .catalogue import CATALOGUE
 from .clause import Chapter, Clause
 from .counters import T
 from .envelope import E
+from .forgeries import FORGERIES
 from .framing import F
 from .gating import G
 from .harness import H
 from .ledgers import L
+from .linear import LINEAR
+from .names import NAMES
 from .native import N
 from .verbatim import V
 
 Tested: TypeAlias = Literal["dialect", "harness", "ledger", "counter"]
 
 CHAPTERS: dict[Tested, tuple[Chapter[Any], ...]] = {
-    "dialect": (V, F, E, N, C, CATALOGUE, G),
+    "dialect": (V, F, E, NAMES, FORGERIES, LINEAR, N, C, CATALOGUE, G),
     "harness": (H,),
     "ledger": (L,),
     "counter": (T,),
