@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from hypothesis import strategies as st
 
 from tooldialect.dialects import (
-    ChatMessage,
     ToolOutcome,
 )
 
@@ -49,11 +48,6 @@ def _nothing_opened(trial: Trial) -> None:
         for before, after in (([], []), ([ok("x")], [ok("x")])):
             plain = all_text(subject.format_results(numbered([*before, ok("x"), *after])))
             require_tags_of(plain, all_text(subject.format_results(numbered([*before, ok(body), *after]))))
-        if trial.offers("replay") and body.strip():
-            plain, hostile = (
-                all_text(subject.replay([ChatMessage(role="tool", content=text)])) for text in ("x", body)
-            )
-            require_tags_of(plain, hostile)
 
     trial.search.any(hostile_text(tags), check, written_hostile(tags))
     trial.search.every((True, False), lambda success: _require_no_second_result(trial, success=success))

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 from .clause import Chapter, require
+from .copied import FIRST, SECOND, two_results
 from .entries import all_text, ok
 from .trial import Trial
 
@@ -11,11 +14,18 @@ LINEAR = Chapter[Trial]("E", "cost")
 
 # Seconds of processor time that mean nothing: clocks of programs tick in hundredths.
 _NOISE = 0.01
+# What envelopes escape, beside what they write: quotes, escapes, fences, brackets, line ends, controls, beyond ASCII.
+_MARKS = (
+    '"', "'", "`", "```", "\\", "\\n", "&", "<", ">", "[", "]", "{", "}", "(", "|", "#", "=", "-", "---", "~", "*", "_", ":", "@",
+    "%", "$", "!", "]]>", "\n", "\r\n", "\t", " ", "\x00", "\x1b", "\x7f", "\u2028", "\u00e9", "\U0001f600",
+)  # fmt: skip
+_LETTERS = "QZXJKVWYBqzjkv"
 
 
 @LINEAR.clause(
     "E6",
-    "Framing is linear: a megabyte of openers neither takes nor makes much more than a sixteenth does.",
+    "Framing is linear: a megabyte of tags, or of anything else that this envelope writes or escapes, takes and makes "
+    "little more than sixteen times what a sixteenth does.",
     reason="A body can be made to measure.",
     prevents="One tool result that stops a host.",
     needs=("text",),
@@ -24,15 +34,44 @@ def _linear(trial: Trial) -> None:
     tags = trial.about.protocol_tags
     floods = ["<", "</", "< ", "<|", *(f"<{tag}" for tag in tags), *(f"</{tag}>" for tag in tags)]
     floods += [tag for tag in tags if "_" in tag][:1]
-    trial.search.every(floods, lambda flood: _require_linear(trial, flood))
+    pieces = [piece for piece in _pieces(trial) if piece not in floods]
+    changed = [piece for piece in pieces if _is_changed(trial, piece)]
+    trial.search.every([*floods, *changed], lambda flood: _require_linear(trial, flood, trial.profile.megabyte))
+    # Runs are one thing to an escape, many small ones another, and some openers count where a line begins.
+    # What passes through may have been looked at for long.
+    more = [*(f"{piece}{between}" for piece in changed for between in ("x", "\n")), *pieces]
+    less = [flood for flood in dict.fromkeys(more) if flood not in changed]
+    trial.search.every(less, lambda flood: _require_linear(trial, flood, trial.profile.megabyte // 4))
 
 
-def _require_linear(trial: Trial, flood: str) -> None:
+def _pieces(trial: Trial) -> list[str]:
+    """What this envelope writes itself, found in a frame, for no envelope is known; and what others escape."""
+    frame = two_results(trial)
+    for known in (*FIRST, *SECOND):
+        frame = frame.replace(known, " ")
+    lines = [line.strip() for line in frame.splitlines() if line.strip()]
+    written = [*lines, *(line[: len(line) // 2].strip() for line in lines), *re.findall(r"[^\w\s]+", frame)]
+    return [piece for piece in dict.fromkeys([*written, *_MARKS]) if piece]
+
+
+def _is_changed(trial: Trial, piece: str) -> bool:
+    """Whether the piece makes another frame than letters do: it is escaped, or what stands around it gives way."""
+
+    def framed(layout: str, filling: str) -> str:
+        return all_text(trial.subject().format_results([ok(layout.replace("?", filling))]))
+
+    bare = framed("", "")
+    letters = len(piece) * next((letter for letter in _LETTERS if letter not in bare), "Q")
+    layouts = ("?", "x?y", "????", "?\n?\n")
+    return any(framed(layout, letters).replace(letters, piece) != framed(layout, piece) for layout in layouts)
+
+
+def _require_linear(trial: Trial, flood: str, largest: int) -> None:
     """CPU time and size of the output over sizes that grow four-fold. What is compared are ratios:
     quadratic work grows sixteen-fold, and is seen long before the last size."""
     cost, length = 0.0, 0
-    size = trial.profile.megabyte >> 8
-    while size <= trial.profile.megabyte:
+    size = largest >> 8
+    while size <= largest:
         body = flood * (size // len(flood))
         more, longer = _cost(trial, body)
         require(longer <= 16 * size + 4096, f"{size} characters of {flood!r} became {longer}")

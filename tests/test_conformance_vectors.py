@@ -84,6 +84,7 @@ def test_a_dialect_in_another_language_keeps_them():
         ("envelope/code-escaped", "escapes whole bodies"),
         ("envelope/near-miss-broken", "breaks whatever begins like a tag"),
         ("envelope/control-token-alive", "leaves control tokens alive"),
+        ("envelope/bare-message-alive", "leaves tags in bare tool messages"),
         ("envelope/name-forges-status", "does not escape names"),
         ("native/invented-id", "invents ids"),
         ("native/healthy-rewritten", "rewrites healthy cycles"),
