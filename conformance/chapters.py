@@ -16,14 +16,16 @@ from .gating import G
 from .harness import H
 from .ledgers import L
 from .linear import LINEAR
+from .misread import MISREAD
 from .names import NAMES
 from .native import N
+from .spelling import SPELLING
 from .verbatim import V
 
 Tested: TypeAlias = Literal["dialect", "harness", "ledger", "counter"]
 
 CHAPTERS: dict[Tested, tuple[Chapter[Any], ...]] = {
-    "dialect": (V, F, E, NAMES, FORGERIES, LINEAR, N, C, CATALOGUE, G),
+    "dialect": (V, F, E, NAMES, FORGERIES, LINEAR, N, C, MISREAD, SPELLING, CATALOGUE, G),
     "harness": (H,),
     "ledger": (L,),
     "counter": (T,),

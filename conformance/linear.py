@@ -11,7 +11,6 @@ from .trial import Trial
 
 LINEAR = Chapter[Trial]("E", "cost")
 
-
 # Seconds of processor time that mean nothing: clocks of programs tick in hundredths.
 _NOISE = 0.01
 # What envelopes escape, beside what they write: quotes, escapes, fences, brackets, line ends, controls, beyond ASCII.

@@ -14,7 +14,6 @@ from .trial import Trial
 
 NAMES = Chapter[Trial]("E", "names")
 
-
 # XML 1.0 forbids these even as references; an envelope may replace them in names.
 _UNSPEAKABLE = {*map(chr, range(32)), "\ufffe", "\uffff"} - {"\t", "\n", "\r"}
 

@@ -13,9 +13,9 @@ from pydantic import TypeAdapter
 from tooldialect.dialects import ModelResponse, ToolOutcome, ToolResultBatch, ToolSpec, TranscriptEntry
 from tooldialect.dialects.transcript import DiscriminatedEntry
 
-from .calls import same_json
 from .clause import require, require_same
 from .entries import is_flagged, text_of
+from .same_json import same_json
 from .target import Description, Refused, Subject, Target
 
 _ENTRY: TypeAdapter[TranscriptEntry] = TypeAdapter(DiscriminatedEntry)
