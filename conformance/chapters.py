@@ -19,6 +19,7 @@ from .linear import LINEAR
 from .misread import MISREAD
 from .names import NAMES
 from .native import N
+from .repair import REPAIR
 from .replayed import REPLAYED
 from .spelling import SPELLING
 from .verbatim import V
@@ -26,7 +27,7 @@ from .verbatim import V
 Tested: TypeAlias = Literal["dialect", "harness", "ledger", "counter"]
 
 CHAPTERS: dict[Tested, tuple[Chapter[Any], ...]] = {
-    "dialect": (V, F, REPLAYED, E, NAMES, FORGERIES, LINEAR, N, C, MISREAD, SPELLING, CATALOGUE, G),
+    "dialect": (V, F, REPLAYED, E, NAMES, FORGERIES, LINEAR, N, REPAIR, C, MISREAD, SPELLING, CATALOGUE, G),
     "harness": (H,),
     "ledger": (L,),
     "counter": (T,),
