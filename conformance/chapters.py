@@ -14,6 +14,7 @@ from .forgeries import FORGERIES
 from .framing import F
 from .gating import G
 from .harness import H
+from .ledger_memory import MEMORY
 from .ledgers import L
 from .linear import LINEAR
 from .misread import MISREAD
@@ -29,7 +30,7 @@ Tested: TypeAlias = Literal["dialect", "harness", "ledger", "counter"]
 CHAPTERS: dict[Tested, tuple[Chapter[Any], ...]] = {
     "dialect": (V, F, REPLAYED, E, NAMES, FORGERIES, LINEAR, N, REPAIR, C, MISREAD, SPELLING, CATALOGUE, G),
     "harness": (H,),
-    "ledger": (L,),
+    "ledger": (L, MEMORY),
     "counter": (T,),
 }
 

@@ -69,6 +69,7 @@ def persisted(outcomes: Iterable[ToolOutcome], *, named: bool = True) -> list[Tr
 
 
 def batch_of(outcome: ToolOutcome, content: str | None = None) -> ToolResultBatch:
+    """The outcome as a host stores it on its own, with other words if `content` is given."""
     result = ToolResult(tool_call_id=outcome.tool_call_id or "", name=outcome.name, content=content or outcome.output)
     return ToolResultBatch(results=(result,))
 
