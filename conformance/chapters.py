@@ -5,15 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, Literal, TypeAlias
 
+from .arrival import ARRIVAL
 from .calls import C
 from .catalogue import CATALOGUE
 from .clause import Chapter, Clause
 from .counters import T
 from .envelope import E
+from .execution import EXECUTION
 from .forgeries import FORGERIES
 from .framing import F
 from .gating import G
-from .harness import H
 from .ledger_memory import MEMORY
 from .ledgers import L
 from .linear import LINEAR
@@ -29,7 +30,7 @@ Tested: TypeAlias = Literal["dialect", "harness", "ledger", "counter"]
 
 CHAPTERS: dict[Tested, tuple[Chapter[Any], ...]] = {
     "dialect": (V, F, REPLAYED, E, NAMES, FORGERIES, LINEAR, N, REPAIR, C, MISREAD, SPELLING, CATALOGUE, G),
-    "harness": (H,),
+    "harness": (ARRIVAL, EXECUTION),
     "ledger": (L, MEMORY),
     "counter": (T,),
 }
