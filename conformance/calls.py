@@ -11,10 +11,10 @@ from tooldialect.dialects import (
 )
 
 from .clause import Chapter, require
+from .faults import Unsayable
 from .same_json import same_json, shown_json
 from .sample_calls import arguments_of, calls_by_hand, is_plain, require_calls
 from .strategies import words
-from .target import Unsayable
 from .tools import PING, TOOLS
 from .trial import Trial
 

@@ -20,9 +20,11 @@ from tooldialect.dialects import (
 
 from .clause import Chapter, require
 from .copied import FIRST, SECOND, two_results
+from .description import ReadResult
 from .entries import all_text, numbered, ok
+from .faults import Refused, Unsayable
 from .strategies import hostile_text, tag_pattern, words, written_hostile
-from .target import ReadResult, Refused, Subject, Unsayable
+from .target import Subject
 from .trial import Trial
 
 FORGERIES = Chapter[Trial]("E", "forgeries")

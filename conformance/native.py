@@ -20,8 +20,8 @@ from tooldialect.dialects import (
 
 from .clause import Chapter, require, require_same
 from .entries import USER, batch_of, call_turn, marked, numbered, ok, require_same_entries
+from .faults import Refused
 from .strategies import any_text, rounds, words
-from .target import Refused
 from .trial import Trial
 
 N = Chapter[Trial]("N", "native")

@@ -31,7 +31,9 @@ from tooldialect.dialects import (
 )
 from tooldialect.dialects.transcript import DiscriminatedEntry
 
-from .target import Description, ProgramFault, ReadResult, Refused, Subject, Target, TargetError, Unsayable
+from .description import Description, ReadResult
+from .faults import ProgramFault, Refused, TargetError, Unsayable
+from .target import Subject, Target
 
 RENDER_ERROR = -32001
 """The code of an error that says: the format cannot say this (`RenderError`)."""

@@ -8,10 +8,10 @@ from tooldialect.dialects import AssistantTurn, ChatMessage, ModelResponse, Pars
 
 from .clause import Chapter, require
 from .entries import all_text
+from .faults import Unsayable
 from .same_json import shown_json
 from .sample_calls import calls_by_hand, is_plain, require_calls
 from .strategies import hostile_text, tag_pattern, words, written_hostile
-from .target import Unsayable
 from .tools import TOOLS
 from .trial import Trial
 

@@ -14,9 +14,11 @@ from tooldialect.dialects import ModelResponse, ToolOutcome, ToolResultBatch, To
 from tooldialect.dialects.transcript import DiscriminatedEntry
 
 from .clause import require, require_same
+from .description import Description
 from .entries import is_flagged, text_of
+from .faults import Refused
 from .same_json import same_json
-from .target import Description, Refused, Subject, Target
+from .target import Subject, Target
 
 _ENTRY: TypeAdapter[TranscriptEntry] = TypeAdapter(DiscriminatedEntry)
 
