@@ -23,10 +23,11 @@ except ImportError as error:
     sys.exit(f"{error}\nThe suite's command line needs its extra: pip install 'tooldialect[conformance]'")
 
 from .chapters import clauses
+from .faults import ProgramFault, Refused, TargetError
 from .process import ProcessTarget
 from .report import as_document, as_junit, every_table, explain
 from .run import ExpectationError, Result, run, select
-from .target import ProgramFault, Refused, Target, TargetError, load_target
+from .target import Target, load_target
 from .trial import PROFILES
 
 _STYLES = {"pass": "green", "fail": "bold red", "skip": "dim", "expected_failure": "yellow"}

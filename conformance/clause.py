@@ -66,7 +66,7 @@ class Clause(Generic[TrialT]):
 
 
 class Chapter(Generic[TrialT]):
-    """The clauses of one file, in the order they are written."""
+    """The clauses of one file, in the order they are written; a letter may have several files."""
 
     def __init__(self, letter: str, title: str) -> None:
         self.letter, self.title = letter, title

@@ -17,6 +17,8 @@ from tooldialect.dialects import (
 
 from .clause import require, require_same
 
+USER = ChatMessage(role="user", content="go")
+
 
 def ok(output: str, name: str = "read_file", call_id: str = "call-0") -> ToolOutcome:
     return ToolOutcome.ok(name, output, tool_call_id=call_id)
@@ -64,6 +66,12 @@ def persisted(outcomes: Iterable[ToolOutcome], *, named: bool = True) -> list[Tr
         else:
             run.append(result)
     return [*entries, ToolResultBatch(results=tuple(run))] if run else entries
+
+
+def batch_of(outcome: ToolOutcome, content: str | None = None) -> ToolResultBatch:
+    """The outcome as a host stores it on its own, with other words if `content` is given."""
+    result = ToolResult(tool_call_id=outcome.tool_call_id or "", name=outcome.name, content=content or outcome.output)
+    return ToolResultBatch(results=(result,))
 
 
 def text_of(entry: TranscriptEntry) -> str:

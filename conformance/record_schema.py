@@ -24,7 +24,7 @@ from tooldialect.dialects import (
     ToolSpec,
 )
 
-from .target import Description
+from .description import Description
 
 RECORDS: tuple[type[BaseModel], ...] = (
     Description, ToolSpec, ToolOutcome, ToolCall, ToolResult, ChatMessage, AssistantTurn, ToolResultBatch, ModelResponse,

@@ -9,7 +9,8 @@ from typing import Any, Literal, TypeAlias, TypeVar
 from pydantic import BaseModel
 
 from .clause import NEEDS, Clause, Violation
-from .target import ProgramFault, Target
+from .faults import ProgramFault
+from .target import Target
 from .trial import PROFILES, Profile, Trial, violation
 
 Status: TypeAlias = Literal["pass", "fail", "skip", "expected_failure"]

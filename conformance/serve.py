@@ -13,8 +13,9 @@ from pydantic import BaseModel, TypeAdapter
 from tooldialect.dialects import ModelResponse, ParsedToolCall, PlainChatWire, ToolOutcome, ToolSpec, TranscriptEntry
 from tooldialect.dialects.transcript import DiscriminatedEntry
 
+from .faults import ProgramFault, Refused, Unsayable
 from .process import RENDER_ERROR
-from .target import ProgramFault, Refused, Subject, Target, Unsayable, load_target
+from .target import Subject, Target, load_target
 from .wires import every_wire
 
 _TOOLS: TypeAdapter[list[ToolSpec]] = TypeAdapter(list[ToolSpec])
@@ -33,7 +34,7 @@ class Server:
         """The JSON-RPC response."""
         response: dict[str, Any] = {"jsonrpc": "2.0", "id": request.get("id")}
         params = request.get("params") or {}
-        subject = self._subject(params.get("tools") or [])
+        subject = self._subject(params.get("made_for", params.get("tools")) or [])
         subject.changed_inputs.clear()
         try:
             response["result"] = _plain(self._method(request["method"], subject, params))

@@ -14,8 +14,8 @@ from typing import Any, Generic, TypeVar
 from tooldialect.gate import Ledger, TurnCounter
 
 from .clause import Clause, Need
+from .faults import Refused
 from .run import Result, conclude
-from .target import Refused
 from .trial import Profile, Search
 
 _T = TypeVar("_T")

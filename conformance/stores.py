@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-from .clause import Chapter
-from .counters import T
-from .ledgers import L
+from .chapters import clauses
+from .clause import Clause
 from .run import Result, check_expectations, select
 from .store_trial import CounterDriver, LedgerDriver, StoreDriver, StoreT, StoreTrial, judge_store
 from .trial import PROFILES, Profile
@@ -30,7 +29,7 @@ def run_ledger(
     profile: Profile = PROFILES["quick"],
 ) -> Iterator[Result]:
     """One result per selected clause of a ledger, as `run` does for dialects. Raises ExpectationError likewise."""
-    return _run(L, driver, select_only, expected_failures, seed, profile)
+    return _run(clauses("ledger"), driver, select_only, expected_failures, seed, profile)
 
 
 def run_counter(
@@ -42,11 +41,11 @@ def run_counter(
     profile: Profile = PROFILES["quick"],
 ) -> Iterator[Result]:
     """One result per selected clause of a turn counter, as `run` does for dialects. Raises ExpectationError likewise."""
-    return _run(T, driver, select_only, expected_failures, seed, profile)
+    return _run(clauses("counter"), driver, select_only, expected_failures, seed, profile)
 
 
 def _run(
-    chapter: Chapter[StoreTrial[StoreT]],
+    every: Sequence[Clause[StoreTrial[StoreT]]],
     driver: StoreDriver[StoreT],
     select_only: Iterable[str],
     expected_failures: Mapping[str, str] | None,
@@ -54,6 +53,6 @@ def _run(
     profile: Profile,
 ) -> Iterator[Result]:
     expected = dict(expected_failures or {})
-    check_expectations(expected, [clause.id for clause in chapter])
-    chosen = select(select_only, chapter)
+    check_expectations(expected, [clause.id for clause in every])
+    chosen = select(select_only, every)
     return (judge_store(clause, driver, expected.get(clause.id), seed=seed, profile=profile) for clause in chosen)

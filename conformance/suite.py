@@ -18,12 +18,13 @@ from tooldialect.dialects import ToolDialect, ToolSpec
 
 from .chapters import clauses
 from .clause import Clause
+from .description import Capability
 from .harness import judge_harness
 from .report import explain
 from .run import Result, check_expectations, judge
 from .scene import HarnessDriver
 from .stores import CounterDriver, LedgerDriver, StoreDriver, judge_store
-from .target import Capability, PythonTarget, Target
+from .target import PythonTarget, Target
 from .trial import PROFILES
 
 

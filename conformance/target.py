@@ -6,19 +6,13 @@ The suite knows no envelope. It works from what a dialect declares and from what
 from __future__ import annotations
 
 import importlib
-import re
 import sys
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Collection, Iterable, Sequence
-from typing import Any, Literal, TypeAlias, TypeVar
-
-from pydantic import BaseModel, StrictBool, ValidationError, field_validator
+from typing import Any, TypeAlias, TypeVar
 
 from tooldialect.dialects import (
-    AssistantTurn,
-    CallFormat,
-    ChatMessage,
     ModelResponse,
     ParsedResponse,
     ParsedToolCall,
@@ -26,90 +20,30 @@ from tooldialect.dialects import (
     RenderError,
     ToolDialect,
     ToolOutcome,
-    ToolResultBatch,
     ToolSpec,
     TranscriptEntry,
     Wire,
 )
-from tooldialect.dialects.transcript import Text
 
-from .clause import Need
+from .description import Capability, Description, ReadResult
+from .faults import ProgramFault, Refused, TargetError, Unsayable
+from .python_answers import describe, entries, messages, one, read_results_of
 
-Capability: TypeAlias = Literal[
-    "parse_response", "render_call", "prompt_instructions", "replay", "to_provider_messages", "read_results"
+__all__ = [
+    "Capability",
+    "Description",
+    "ProgramFault",
+    "PythonTarget",
+    "ReadResult",
+    "Refused",
+    "Subject",
+    "Target",
+    "TargetError",
+    "Unsayable",
+    "load_target",
 ]
-ReadResult: TypeAlias = tuple[str, bool, str]
-"""Name, success and body of one result, as a model that knows the envelope reads it."""
 
 _T = TypeVar("_T")
-_ENTRY = (ChatMessage, AssistantTurn, ToolResultBatch)
-_TAG_NAME = re.compile(r"[^\W\d][\w.:-]*")
-_NEEDS: dict[Capability, Need] = {
-    "parse_response": "parsing",
-    "render_call": "calls",
-    "prompt_instructions": "catalogue",
-    "replay": "replay",
-}
-
-
-class Description(Record):
-    """What a dialect declares. `results`: `text` for user messages, `native` for result batches.
-
-    `protocol_tags`: every tag name its envelope writes or its parser reads. `control_tokens`:
-    exact strings it breaks in bodies. `capabilities`: what it answers beside `format_results`.
-    `numbers`: `double` where its JSON cannot tell 1 from 1.0. `call_format`, `embeds_catalogue` and
-    `sends_tool_specs`: as `ToolDialect` has them.
-    """
-
-    name: Text
-    results: Literal["text", "native"]
-    protocol_tags: tuple[Text, ...] = ()
-    control_tokens: tuple[Text, ...] = ()
-    capabilities: tuple[Capability, ...] = ()
-    numbers: Literal["exact", "double"] = "exact"
-    call_format: CallFormat | None = None
-    embeds_catalogue: StrictBool = True
-    sends_tool_specs: StrictBool = False
-
-    @field_validator("protocol_tags", mode="before")
-    @classmethod
-    def _names_of_tags(cls, tags: Any) -> Any:
-        """Tags that nothing could match would let the clauses about broken tags hold by themselves."""
-        if isinstance(tags, str):
-            raise ValueError(f"a list of names without brackets is wanted, not the string {tags!r}")
-        tags = tuple(tags) if isinstance(tags, Iterable) else tags
-        for tag in tags if isinstance(tags, tuple) else ():
-            if isinstance(tag, str) and not _TAG_NAME.fullmatch(tag):
-                raise ValueError(
-                    f"{tag!r} cannot be the name of a tag: names without brackets are wanted, such as 'tool_call'"
-                )
-        return tags
-
-    def meets(self) -> frozenset[Need]:
-        """The needs of clauses that this dialect meets."""
-        met: set[Need] = {self.results, "gate"}
-        met.update(_NEEDS[capability] for capability in self.capabilities if capability in _NEEDS)
-        if self.results == "native":
-            met.add("calls")
-        if self.control_tokens:
-            met.add("control_tokens")
-        return frozenset(met)
-
-
-class Refused(Exception):
-    """The dialect raised: `kind` is the error's name, the message its own words."""
-
-    def __init__(self, request: str, kind: str, message: str) -> None:
-        super().__init__(f"{request} raised {kind}: {message}")
-        self.request, self.kind, self.message = request, kind, message
-
-
-class Unsayable(Refused):
-    """The dialect says that its format has no spelling for this (`RenderError`)."""
-
-
-class ProgramFault(Exception):
-    """What is tested does not answer as the protocol asks; looking further makes no sense."""
 
 
 class Subject(ABC):
@@ -166,10 +100,6 @@ class Target(ABC):
         """Ends what was started."""
 
 
-class TargetError(Exception):
-    """There is nothing to test: it cannot be imported, started or made."""
-
-
 Factory: TypeAlias = Callable[[Sequence[ToolSpec]], ToolDialect]
 Reader: TypeAlias = Callable[[Sequence[TranscriptEntry]], Iterable[ReadResult]]
 
@@ -191,7 +121,7 @@ class PythonTarget(Target):
         self._other: Target | None = None
         dialect = self._dialect(())
         self.name = name or f"{type(dialect).__module__}.{type(dialect).__qualname__}"
-        self._description = _describe(dialect, read_results, without)
+        self._description = describe(dialect, has_reader=read_results is not None, without=without)
 
     def describe(self) -> Description:
         return self._description
@@ -236,30 +166,30 @@ class PythonSubject(Subject):
         self.dialect, self._reader = dialect, reader
 
     def format_results(self, outcomes: Sequence[ToolOutcome]) -> list[TranscriptEntry]:
-        return self._ask("format_results", outcomes, self.dialect.format_results, _entries)
+        return self._ask("format_results", outcomes, self.dialect.format_results, entries)
 
     def parse_response(self, response: ModelResponse) -> ParsedResponse:
         return self._ask(
-            "parse_response", [response], lambda given: self.dialect.parse_response(given[0]), _one(ParsedResponse)
+            "parse_response", [response], lambda given: self.dialect.parse_response(given[0]), one(ParsedResponse)
         )
 
     def render_call(self, call: ParsedToolCall) -> str:
-        return self._ask("render_call", [call], lambda given: self.dialect.render_call(given[0]), _one(str))
+        return self._ask("render_call", [call], lambda given: self.dialect.render_call(given[0]), one(str))
 
     def prompt_instructions(self, tools: Sequence[ToolSpec]) -> str:
-        return self._ask("prompt_instructions", tools, self.dialect.prompt_instructions, _one(str))
+        return self._ask("prompt_instructions", tools, self.dialect.prompt_instructions, one(str))
 
     def replay(self, history: Sequence[TranscriptEntry]) -> list[TranscriptEntry]:
-        return self._ask("replay", history, self.dialect.replay, _entries)
+        return self._ask("replay", history, self.dialect.replay, entries)
 
     def provider_messages(self, history: Sequence[TranscriptEntry], wire: Wire) -> list[dict[str, Any]]:
         return self._ask(
-            "to_provider_messages", history, lambda given: self.dialect.to_provider_messages(given, wire), _messages
+            "to_provider_messages", history, lambda given: self.dialect.to_provider_messages(given, wire), messages
         )
 
     def read_results(self, entries: Sequence[TranscriptEntry]) -> list[ReadResult]:
         reader: Any = self._reader or self.dialect.read_results  # type: ignore[attr-defined]  # optional, described
-        return self._ask("read_results", entries, reader, _read)
+        return self._ask("read_results", entries, reader, read_results_of)
 
     def _ask(
         self,
@@ -282,100 +212,6 @@ class PythonSubject(Subject):
         finally:
             if [record.model_dump_json() for record in given] != before:
                 self.changed_inputs.append(request)
-
-
-def _one(type_: type[_T]) -> Callable[[str, Any], _T]:
-    def read(request: str, returned: Any) -> _T:
-        if not isinstance(returned, type_):
-            raise ProgramFault(f"{request} returned {type(returned).__name__}, not {type_.__name__}")
-        return returned
-
-    return read
-
-
-def _items(request: str, returned: Any, wanted: str) -> list[Any]:
-    """What was returned as a list. A record and a string can be gone through, but are no lists."""
-    if not isinstance(returned, Iterable) or isinstance(returned, BaseModel | str | bytes | dict):
-        raise ProgramFault(f"{request} returned {type(returned).__name__}, not a list of {wanted}")
-    return list(returned)
-
-
-def _entries(request: str, returned: Any) -> list[TranscriptEntry]:
-    found = _items(request, returned, "entries")
-    for item in found:
-        if not isinstance(item, _ENTRY):
-            raise ProgramFault(f"{request} returned a list with {type(item).__name__} in it, not a list of entries")
-    return found
-
-
-def _messages(request: str, returned: Any) -> list[dict[str, Any]]:
-    found = _items(request, returned, "messages")
-    for item in found:
-        if not isinstance(item, dict):
-            raise ProgramFault(f"{request} returned a list with {type(item).__name__} in it, not a list of dict")
-    return found
-
-
-def _read(request: str, returned: Any) -> list[ReadResult]:
-    found = _items(request, returned, "(name, success, body)")
-    for item in found:
-        shape = [type(part) for part in item] if isinstance(item, list | tuple) else None
-        if shape != [str, bool, str]:
-            raise ProgramFault(
-                f"{request} returned a list with {item!r:.80} in it, not a list of (name, success, body)"
-            )
-    return [(name, success, body) for name, success, body in found]
-
-
-def _describe(dialect: ToolDialect, reader: Reader | None, without: Collection[Capability]) -> Description:
-    native = dialect.call_format == "native"
-    probes: dict[Capability, Callable[[], object]] = {
-        "parse_response": lambda: dialect.parse_response(ModelResponse(text="")),
-        "render_call": lambda: dialect.render_call(ParsedToolCall(name="probe", arguments={})),
-        "prompt_instructions": lambda: dialect.prompt_instructions(()),
-        "replay": lambda: dialect.replay([]),
-    }
-    offered: list[Capability] = [
-        name for name, probe in probes.items() if not (native and name in _OF_TEXT) and _offers(probe)
-    ]
-    if "replay" in offered:
-        offered.append("to_provider_messages")
-    if reader is not None or hasattr(dialect, "read_results"):
-        offered.append("read_results")
-    declared = {
-        "name": dialect.name,
-        "results": "native" if native else "text",
-        "protocol_tags": dialect.protocol_tags,
-        "control_tokens": tuple(getattr(dialect, "control_tokens", ())),
-        "capabilities": tuple(name for name in offered if name not in without),
-        "call_format": dialect.call_format,
-        "embeds_catalogue": dialect.embeds_catalogue,
-        "sends_tool_specs": dialect.sends_tool_specs,
-    }
-    try:
-        return Description.model_validate(declared)
-    except ValidationError as invalid:
-        first = invalid.errors()[0]
-        raise TargetError(
-            f"{type(dialect).__name__}.{first['loc'][0]} is {declared[str(first['loc'][0])]!r}: "
-            f"{first['msg'].removeprefix('Value error, ')}"
-        ) from None
-
-
-_OF_TEXT = ("render_call",)
-
-
-def _offers(probe: Callable[[], object]) -> bool:
-    """Whether a method is there: one that a dialect does without raises NotImplementedError."""
-    try:
-        probe()
-    except NotImplementedError:
-        return False
-    except KeyboardInterrupt:
-        raise
-    except BaseException:  # whatever else it raises, the clauses will see
-        return True
-    return True
 
 
 def load_target(spec: str) -> PythonTarget:

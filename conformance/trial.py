@@ -14,7 +14,9 @@ from hypothesis import strategies as st
 from tooldialect.dialects import ModelResponse, ParsedToolCall, ToolCall, ToolSpec
 
 from .clause import Violation
-from .target import Description, ProgramFault, Refused, Subject, Target
+from .description import Description
+from .faults import ProgramFault, Refused
+from .target import Subject, Target
 
 _T = TypeVar("_T")
 

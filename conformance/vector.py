@@ -13,10 +13,12 @@ from pydantic import TypeAdapter
 from tooldialect.dialects import ModelResponse, ToolOutcome, ToolResultBatch, ToolSpec, TranscriptEntry
 from tooldialect.dialects.transcript import DiscriminatedEntry
 
-from .calls import same_json
 from .clause import require, require_same
+from .description import Description
 from .entries import is_flagged, text_of
-from .target import Description, Refused, Subject, Target
+from .faults import Refused
+from .same_json import same_json
+from .target import Subject, Target
 
 _ENTRY: TypeAdapter[TranscriptEntry] = TypeAdapter(DiscriminatedEntry)
 
@@ -31,13 +33,14 @@ def vectors() -> Iterator[dict[str, Any]]:
 def applies(vector: Mapping[str, Any], about: Description) -> bool:
     """Whether the vector speaks of this dialect, and the dialect has the method."""
     has_method = vector["method"] in ("format_results", *about.capabilities)
-    return vector["dialect"] in (about.results, about.name) and has_method
+    tells_tools = about.embeds_catalogue or vector["method"] != "prompt_instructions"
+    return vector["dialect"] in (about.results, about.name) and has_method and tells_tools
 
 
 def check_vector(vector: Mapping[str, Any], target: Target) -> None:
     """Raises Violation where the dialect answers otherwise."""
     params = vector["params"]
-    subject = target.make([ToolSpec.model_validate(tool) for tool in params["tools"]])
+    subject = target.make(_tools(params.get("made_for", params["tools"])))
     expected = vector["expected"]
     if "error" in expected:
         try:
@@ -51,6 +54,8 @@ def check_vector(vector: Mapping[str, Any], target: Target) -> None:
     answer = _ask(vector["method"], subject, params)
     if "entries" in expected:
         _check_entries(expected["entries"], answer)
+    elif "block" in expected:
+        _check_block(expected["block"], answer)
     else:
         _check_parsed(expected, answer)
 
@@ -60,7 +65,20 @@ def _ask(method: str, subject: Subject, params: Mapping[str, Any]) -> Any:
         return subject.format_results([ToolOutcome.model_validate(outcome) for outcome in params["outcomes"]])
     if method == "replay":
         return subject.replay([_ENTRY.validate_python(entry) for entry in params["history"]])
+    if method == "prompt_instructions":
+        return subject.prompt_instructions(_tools(params["tools"]))
     return subject.parse_response(ModelResponse.model_validate(params["response"]))
+
+
+def _tools(tools: Sequence[Mapping[str, Any]]) -> list[ToolSpec]:
+    return [ToolSpec.model_validate(tool) for tool in tools]
+
+
+def _check_block(expected: Mapping[str, Sequence[str]], block: str) -> None:
+    for text in expected["holds"]:
+        require(text in block, f"the block does not hold {text!r}", got=block)
+    for text in expected.get("lacks", ()):
+        require(text not in block, f"the block holds {text!r}", got=block)
 
 
 def _check_entries(expected: Sequence[Mapping[str, Any]], entries: Sequence[TranscriptEntry]) -> None:

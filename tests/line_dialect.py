@@ -39,3 +39,6 @@ class LineDialect(ToolResponseDialect):
 
     def own(self, text):
         return FRAME.sub(r"\1\\", text)
+
+    def bare(self, text):
+        return LIVE.sub("&lt;", FRAME.sub(r"\1\\", text))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from control_table import control_table
 from mutants import CONTROLS
 from tooldialect.conformance import Profile, PythonTarget, clauses, run
 
@@ -30,16 +31,6 @@ def test_its_near_twin_passes(control):
 def test_every_clause_has_a_control_and_the_table_is_complete(capsys):
     meant = {control.meant for control in CONTROLS.values()}
     with capsys.disabled():
-        print("\n" + table())
+        print("\n" + control_table("dialect", [(c.name, c.meant, c.caught_by) for c in CONTROLS.values()]))
     assert [id for id in IDS if id not in meant] == []
     assert [name for name, control in CONTROLS.items() if not control.caught_by <= set(IDS)] == []
-
-
-def table():
-    """Clause by control: `X` the clause meant for it, `x` another that promises the same elsewhere."""
-    wide = max(map(len, CONTROLS))
-    lines = [f"{'':{wide}} {' '.join(IDS)}"]
-    for name, control in CONTROLS.items():
-        marks = ["X" if id == control.meant else "x" if id in control.caught_by else "." for id in IDS]
-        lines.append(f"{name:{wide}} {'  '.join(marks)}")
-    return "\n".join(lines)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import pytest
 
 import reference_host as hosts
+from control_table import control_table
 from tooldialect.conformance import HarnessConformance, clauses, run_harness
 
 EVERYWHERE = [
@@ -77,8 +78,16 @@ def test_a_broken_host_is_caught_by_its_clause_and_no_other(host, where, meant, 
     assert failing(host, *where) == {meant, *also.split()}
 
 
-def test_every_clause_of_a_host_has_a_control():
-    assert {meant for _, _, meant, _ in CONTROLS} == {clause.id for clause in clauses("harness")}
+def test_every_clause_of_a_host_has_a_control_and_the_table_is_complete(capsys):
+    rows = [
+        (f"{host.__name__} ({' over '.join(where)})", meant, {meant, *also.split()})
+        for host, where, meant, also in CONTROLS
+    ]
+    with capsys.disabled():
+        print("\n" + control_table("harness", rows))
+    ids = {clause.id for clause in clauses("harness")}
+    assert {meant for _, meant, _ in rows} == ids
+    assert [name for name, _, caught_by in rows if not caught_by <= ids] == []
 
 
 def test_the_report_names_the_first_hop_where_the_bytes_differ():

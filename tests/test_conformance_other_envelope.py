@@ -7,6 +7,7 @@ import re
 
 import pytest
 
+from fence_dialect import FenceDialect
 from line_dialect import LineDialect
 from tool_response_dialect import LIVE, ToolResponseDialect
 from tooldialect.conformance import PROFILES, Profile, PythonTarget, run
@@ -78,8 +79,9 @@ def test_it_passes_every_clause_that_applies_to_it():
     assert {r.id for r in results if r.status == "skip"} == {"E7", "N1", "N2", "N3", "N4", "N5", "N6", "N7"}
 
 
-def test_an_envelope_of_lines_passes_every_clause_that_applies_to_it():
-    results = list(run(PythonTarget(LineDialect), profile=PROFILES["quick"]))
+@pytest.mark.parametrize("dialect", [LineDialect, FenceDialect])
+def test_an_envelope_without_tags_passes_every_clause_that_applies_to_it(dialect):
+    results = list(run(PythonTarget(dialect), profile=PROFILES["quick"]))
     assert [(r.id, r.detail, r.example, r.got) for r in results if r.status == "fail"] == []
 
 

@@ -148,7 +148,7 @@ def test_a_served_control_gets_the_verdicts_of_its_object(name, controls):
     ],
 )
 def test_a_faulty_program_is_reported_with_the_request(fault, said, started, monkeypatch):
-    monkeypatch.setattr("tooldialect.conformance.process.MAX_LINE", 1 << 20)
+    monkeypatch.setattr("tooldialect.conformance.program.MAX_LINE", 1 << 20)
     target = started([sys.executable, str(DRIVERS / "faulty.py"), fault], timeout=0.5 if fault == "hangs" else 20)
     subject = target.make()
     target.describe()

@@ -7,6 +7,7 @@ import itertools
 import pytest
 
 from broken_stores import BOUND, COUNTERS, LEDGERS, Counter, Counters, Ledgers, Signed, SqliteCounter
+from control_table import control_table
 from tooldialect.conformance import (
     CounterDriver,
     LedgerConformance,
@@ -93,8 +94,12 @@ def test_a_broken_counter_is_caught_by_its_clause_and_no_other(control):
 
 
 @pytest.mark.parametrize(("of", "controls"), [("ledger", LEDGERS), ("counter", COUNTERS)])
-def test_every_clause_of_a_store_has_a_control(of, controls):
-    assert {control.meant for control in controls} == {clause.id for clause in clauses(of)}
+def test_every_clause_of_a_store_has_a_control_and_the_table_is_complete(of, controls, capsys):
+    with capsys.disabled():
+        print("\n" + control_table(of, [(control.name, control.meant, control.caught_by) for control in controls]))
+    ids = {clause.id for clause in clauses(of)}
+    assert {control.meant for control in controls} == ids
+    assert [control.name for control in controls if not control.caught_by <= ids] == []
 
 
 def test_a_store_that_cannot_be_made_fails_and_does_not_end_the_run():

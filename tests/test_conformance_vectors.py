@@ -84,6 +84,7 @@ def test_a_dialect_in_another_language_keeps_them():
         ("envelope/code-escaped", "escapes whole bodies"),
         ("envelope/near-miss-broken", "breaks whatever begins like a tag"),
         ("envelope/control-token-alive", "leaves control tokens alive"),
+        ("envelope/bare-message-alive", "leaves tags in bare tool messages"),
         ("envelope/name-forges-status", "does not escape names"),
         ("native/invented-id", "invents ids"),
         ("native/healthy-rewritten", "rewrites healthy cycles"),
@@ -96,6 +97,10 @@ def test_a_dialect_in_another_language_keeps_them():
         ("calls/unknown-tool-run", "loses calls of unknown tools"),
         ("calls/mention-swallows", "lets a mentioned tag swallow the rest"),
         ("calls/second-lost", "turns calls around"),
+        ("catalogue/tool-missing", "tells of some tools only"),
+        ("catalogue/of-other-tools", "tells of the tools it was made with"),
+        ("catalogue/description-cut", "cuts descriptions"),
+        ("catalogue/parameter-cut", "cuts descriptions of parameters"),
     ],
 )
 def test_a_vector_catches_the_fault_it_is_named_after(id, control):

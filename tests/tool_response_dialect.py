@@ -145,7 +145,7 @@ class ToolResponseDialect(ToolDialect):
                 )
             elif entry.role == "tool":
                 marked = entry.trusted_verbatim and entry.content.strip() != ""
-                content = entry.content if marked else LIVE.sub("&lt;", entry.content)
+                content = entry.content if marked else self.bare(entry.content)
                 replayed.append(
                     entry.model_copy(update={"role": "user", "content": content, "trusted_verbatim": marked})
                 )
@@ -164,6 +164,10 @@ class ToolResponseDialect(ToolDialect):
     def own(self, text):
         """A result that the model wrote is none."""
         return re.sub(r"<(?=[|/\s]*tool_response)", "&lt;", text, flags=re.IGNORECASE)
+
+    def bare(self, text):
+        """A tool's words without a frame."""
+        return LIVE.sub("&lt;", text)
 
     def shown(self, arguments):
         try:

@@ -159,23 +159,6 @@ def cut_text(reading, response):
     return ParsedResponse(**{**dict(reading), "entry": AssistantTurn(**kept)})
 
 
-class SkipsDescriptions(XmlDialect):
-    def prompt_instructions(self, tools):
-        return super().prompt_instructions([tool.model_copy(update={"description": ""}) for tool in tools])
-
-
-class SkipsLast(PFormatDialect):
-    def prompt_instructions(self, tools):
-        return super().prompt_instructions(tools[:2])
-
-
-class SkipsParameters(XmlDialect):
-    def prompt_instructions(self, tools):
-        return super().prompt_instructions(
-            [t.model_copy(update={"parameters": {"type": "object", "properties": {}}}) for t in tools]
-        )
-
-
 class ReplaysWithoutCalls(XmlDialect):
     def replay(self, history):
         return super().replay(
@@ -235,11 +218,6 @@ class WritesJson(PFormatDialect):
         return XmlDialect().render_call(call)
 
 
-class TellsTwice(NativeDialect):
-    def prompt_instructions(self, tools):
-        return XmlDialect().prompt_instructions(tools)
-
-
 def text_of_numbers(value):
     return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
@@ -282,10 +260,6 @@ CONTROLS = [
     Control("raises on bad arguments", "C5", Raises, NativeDialect),
     Control("is silent about bad calls", "C5", problems_dropped(PFormatDialect), PFormatDialect),
     Control("keeps the narrative and not the text", "C5", parsed(XmlDialect, cut_text), XmlDialect),
-    Control("tells no descriptions", "C6", SkipsDescriptions, XmlDialect),
-    Control("tells of some tools only", "C6", SkipsLast, PFormatDialect),
-    Control("tells no parameters", "C6", SkipsParameters, XmlDialect),
-    Control("tells natively sent tools in the prompt too", "C6", TellsTwice, NativeDialect),
     Control("leaves tags in arguments", "C8", EscapesNothing, EscapesItself),
     Control("teaches slots and writes JSON", "C8", WritesJson, PFormatDialect),
     Control("replays turns without their calls", "C7", ReplaysWithoutCalls, XmlDialect, "F6"),
