@@ -12,7 +12,7 @@ from tooldialect.dialects import (
     CallFormat,
     Record,
 )
-from tooldialect.dialects.transcript import Text
+from tooldialect.dialects.record import Text
 
 from .clause import Need
 

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 from .later import exports_later
 
 if TYPE_CHECKING:
+    from .attachment import Attachment
     from .catalogue import render_catalogue
     from .dialect import CallFormat, ToolDialect
     from .errors import (
@@ -23,19 +24,18 @@ if TYPE_CHECKING:
     from .native import NativeDialect
     from .pairing import repair_tool_cycles
     from .pformat import PFormatDialect
+    from .record import Record
     from .registry import available_dialects, get_dialect
     from .saved import dump_transcript, load_transcript
     from .tags import CONTROL_TOKENS
     from .text_dialect import TextDialect
     from .transcript import (
         AssistantTurn,
-        Attachment,
         ChatMessage,
         ModelResponse,
         ParsedResponse,
         ParsedToolCall,
         Problem,
-        Record,
         ToolCall,
         ToolOutcome,
         ToolResult,
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
 exports_later(
     __name__,
     {
+        "attachment": ["Attachment"],
         "catalogue": ["render_catalogue"],
         "dialect": ["CallFormat", "ToolDialect"],
         "errors": [
@@ -77,19 +78,18 @@ exports_later(
         "native": ["NativeDialect"],
         "pairing": ["repair_tool_cycles"],
         "pformat": ["PFormatDialect"],
+        "record": ["Record"],
         "registry": ["available_dialects", "get_dialect"],
         "saved": ["dump_transcript", "load_transcript"],
         "tags": ["CONTROL_TOKENS"],
         "text_dialect": ["TextDialect"],
         "transcript": [
             "AssistantTurn",
-            "Attachment",
             "ChatMessage",
             "ModelResponse",
             "ParsedResponse",
             "ParsedToolCall",
             "Problem",
-            "Record",
             "ToolCall",
             "ToolOutcome",
             "ToolResult",

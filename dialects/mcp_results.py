@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import date, datetime, time
 from typing import Any
 
+from .attachment import Attachment
 from .text import compact_json
-from .transcript import Attachment, ToolOutcome
+from .transcript import ToolOutcome
 
 _LOG = logging.getLogger("tooldialect.dialects")
 _ABSENT = object()

@@ -9,6 +9,7 @@ from .dialect import CallFormat, ToolDialect
 from .errors import RenderError
 from .pairing import batches, repair_tool_cycles, stands_alone
 from .parsing.reported import read_reported_calls
+from .record import refuse_others
 from .transcript import (
     ModelResponse,
     ParsedResponse,
@@ -18,7 +19,6 @@ from .transcript import (
     ToolResultBatch,
     ToolSpec,
     TranscriptEntry,
-    refuse_others,
     reported_turn,
 )
 

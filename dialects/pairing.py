@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import Literal, TypeAlias
 
+from .record import refuse_others
 from .splitting import is_verbatim_turn, split_verbatim
 from .transcript import (
     ENTRY_KINDS,
@@ -19,7 +20,6 @@ from .transcript import (
     ToolResult,
     ToolResultBatch,
     TranscriptEntry,
-    refuse_others,
 )
 
 # A synthesized result is known by this text, so that a real one that arrives later can take its place.

@@ -13,8 +13,9 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from .errors import TranscriptError, VerbatimError
+from .record import Record, refuse_others
 from .text import compact_json, read_json
-from .transcript import ENTRY_KINDS, DiscriminatedEntry, Record, ToolOutcome, TranscriptEntry, refuse_others
+from .transcript import ENTRY_KINDS, DiscriminatedEntry, ToolOutcome, TranscriptEntry
 
 T = TypeVar("T")
 

@@ -11,18 +11,19 @@ from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import ClassVar
 
+from .attachment import Attachment
 from .call_arguments import read_arguments
 from .dialect import ToolDialect
 from .envelope import NEXT_FAILED, NEXT_OK, escape_body, frame, join_results, nameless_head, result_head
 from .errors import RenderError
 from .neutralise import check_control_tokens, neutraliser
 from .pairing import Place, answered_calls, stands_alone
+from .record import record_of_clean, refuse_others
 from .splitting import is_verbatim_turn, split_verbatim
 from .tags import CONTROL_TOKENS, PROTOCOL_TAGS, RESULT_TAGS
 from .transcript import (
     ENTRY_KINDS,
     AssistantTurn,
-    Attachment,
     ChatMessage,
     ParsedToolCall,
     ToolCall,
@@ -31,8 +32,6 @@ from .transcript import (
     ToolResultBatch,
     ToolSpec,
     TranscriptEntry,
-    record_of_clean,
-    refuse_others,
 )
 
 # A record's attributes go through pydantic, one by one; its fields are read four times as fast.

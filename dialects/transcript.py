@@ -8,39 +8,14 @@ a model writes can set it.
 
 from __future__ import annotations
 
-import base64
-import binascii
-import re
-from collections.abc import Iterable, Mapping
-from functools import cache
-from typing import Annotated, Any, Literal, Self, TypeAlias, TypeVar
+from typing import Annotated, Any, Literal, Self, TypeAlias
 
-from pydantic import (
-    AfterValidator,
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    StrictBool,
-    ValidationInfo,
-    model_validator,
-)
+from pydantic import AfterValidator, Field, StrictBool, ValidationInfo
 
+from .attachment import Attachment
 from .errors import VerbatimError
-from .text import MAX_FIELD_DEPTH, RepairedText, clean_json, clean_text
-
-
-def _text(value: Any) -> str:
-    if not isinstance(value, str):
-        raise ValueError(f"a string is wanted, not {type(value).__name__}")
-    return clean_text(value)
-
-
-def _json_object(value: Any) -> dict[str, Any]:
-    if not isinstance(value, dict):
-        raise ValueError(f"a JSON object is wanted, not {type(value).__name__}")
-    cleaned: dict[str, Any] = clean_json(value, max_depth=MAX_FIELD_DEPTH)
-    return cleaned
+from .record import JsonObject, Record, Text
+from .text import RepairedText
 
 
 def _intact_if_marked(marked: bool, info: ValidationInfo) -> bool:
@@ -54,124 +29,10 @@ def _intact_if_marked(marked: bool, info: ValidationInfo) -> bool:
     return marked
 
 
-# Compiled by the first attachment. RFC 6838, section 4.2: the characters of a registered name.
-_MEDIA_TYPE = r"[a-z0-9][a-z0-9!#$&^_.+-]{0,126}/[a-z0-9][a-z0-9!#$&^_.+-]{0,126}"
-# RFC 3986, section 3.1, and no character that ends an address in running text.
-_URL = r"(?i)[a-z][a-z0-9+.-]*:[^\s\x00-\x20\x7f<>\"]+"
-
-
-def _media_type(value: str) -> str:
-    lowered = value.lower()
-    if not re.fullmatch(_MEDIA_TYPE, lowered):
-        raise ValueError(f"{value!r} is no media type: write type/subtype, such as image/png, without parameters")
-    return lowered
-
-
-def _base64(value: str) -> str:
-    try:
-        binascii.a2b_base64(value.encode("ascii"), strict_mode=True)
-    except (UnicodeEncodeError, binascii.Error) as error:
-        raise ValueError(f"data is not base64 (standard alphabet, padded, no line breaks): {error}") from None
-    if not value:
-        raise ValueError("data is empty: an attachment holds at least one byte")
-    return value
-
-
-def _url(value: str) -> str:
-    if not re.fullmatch(_URL, value):
-        raise ValueError('url is no absolute address (scheme, colon, and neither white space nor < > " in it)')
-    if value[:5].lower() == "data:":
-        raise ValueError("url is a data: address; put its base64 text into data")
-    return value
-
-
-Text: TypeAlias = Annotated[str, PlainValidator(_text, json_schema_input_type=str)]
-JsonObject: TypeAlias = Annotated[dict[str, Any], PlainValidator(_json_object, json_schema_input_type=dict[str, Any])]
 # Validated after the text it speaks of (field order), and only where given: an unmarked record pays nothing.
 VerbatimFlag: TypeAlias = Annotated[StrictBool, AfterValidator(_intact_if_marked)]
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 ProblemKind: TypeAlias = Literal["malformed", "incomplete", "unknown_tool", "ambiguous"]
-
-
-class Record(BaseModel):
-    """Base of all records: frozen, closed, and validated on `model_copy(update=…)` too."""
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> Self:
-        """A copy; changed fields are validated, so that no copy holds what no constructor takes."""
-        if not update:
-            return super().model_copy(deep=deep)
-        fields = {name: getattr(self, name) for name in self.model_fields_set}
-        return type(self)(**{**fields, **update})
-
-
-R = TypeVar("R", bound=Record)
-
-
-def record_of_clean(kind: type[R], **fields: Any) -> R:
-    """A record of values that its constructor would take unchanged, without asking it again:
-    texts joined from the texts of records are clean, and checking one copies it.
-
-    Equal to the constructor's in every way. For records whose defaults are plain values.
-    """
-    record: R = object.__new__(kind)
-    values = _blank(kind).copy()
-    values.update(fields)
-    _set_values(record, values)
-    _set_given(record, set(fields))
-    _set_extra(record, None)
-    _set_private(record, None)
-    return record
-
-
-# A frozen record refuses `setattr`; these are what `object.__setattr__` looks up each time.
-_set_values, _set_given, _set_extra, _set_private = (
-    BaseModel.__dict__[slot].__set__
-    for slot in ("__dict__", "__pydantic_fields_set__", "__pydantic_extra__", "__pydantic_private__")
-)
-
-
-@cache
-def _blank(kind: type[Record]) -> dict[str, Any]:
-    return {name: field.default for name, field in kind.model_fields.items()}
-
-
-def refuse_others(items: Iterable[object], kinds: tuple[type[Record], ...], what: str) -> None:
-    """Raises TypeError, naming both, for the first item that is none of these records.
-
-    For where one was met already: healthy items are not looked at twice.
-    """
-    for item in items:
-        if not isinstance(item, kinds):
-            wanted = ", ".join(kind.__name__ for kind in kinds)
-            # A record given in place of a list of them goes through its fields, as pairs.
-            single = "; is it one record without a list around it?" if isinstance(item, tuple) else ""
-            raise TypeError(f"{what} takes a list of records ({wanted}), and met {type(item).__name__}{single}")
-
-
-class Attachment(Record):
-    """What a text cannot say, such as an image: its media type, and the bytes or where they are.
-
-    `media_type` is `type/subtype` without parameters, kept in lower case. Exactly one of
-    `data` (the bytes as base64 of RFC 4648 section 4, padded, without line breaks) and `url`
-    (absolute, of any scheme but `data:`). What a wire cannot send it names in words.
-    """
-
-    media_type: Annotated[Text, AfterValidator(_media_type)]
-    data: Annotated[Text, AfterValidator(_base64)] | None = None
-    url: Annotated[Text, AfterValidator(_url)] | None = None
-
-    @model_validator(mode="after")
-    def _one_source(self) -> Self:
-        if (self.data is None) == (self.url is None):
-            raise ValueError("an attachment has either data (base64 text) or a url, exactly one of them")
-        return self
-
-    @classmethod
-    def from_bytes(cls, media_type: str, content: bytes) -> Self:
-        """The attachment that holds these bytes."""
-        return cls(media_type=media_type, data=base64.b64encode(content).decode())
 
 
 def _none_if_marked(attachments: tuple[Attachment, ...], info: ValidationInfo) -> tuple[Attachment, ...]:

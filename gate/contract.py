@@ -7,8 +7,8 @@ from functools import cached_property
 import xxhash
 
 from tooldialect.dialects import Record
+from tooldialect.dialects.record import JsonObject, Text
 from tooldialect.dialects.text import canonical_json
-from tooldialect.dialects.transcript import JsonObject, Text
 
 
 class Contract(Record):

@@ -10,7 +10,7 @@ from urllib.parse import unquote
 from pydantic import ValidationInfo, field_validator
 
 from tooldialect.dialects import Record
-from tooldialect.dialects.transcript import Text
+from tooldialect.dialects.record import Text
 
 # The marker's own punctuation, and whatever a line- or space-minded rewriter would touch.
 _RESERVED = re.compile(r"[%:,@\]<>\s\x00-\x20\x7f-\xa0]")

@@ -6,8 +6,8 @@ from hypothesis import strategies as st
 
 from tooldialect.dialects import Attachment, ChatMessage, openers
 from tooldialect.dialects.neutralise import check_control_tokens, neutraliser
+from tooldialect.dialects.record import record_of_clean
 from tooldialect.dialects.tags import CONTROL_TOKENS, PROTOCOL_TAGS
-from tooldialect.dialects.transcript import record_of_clean
 
 IMAGE = Attachment(media_type="image/png", url="https://example.com/a.png")
 ASCII_SPACE = " \t\n\r\f\v"

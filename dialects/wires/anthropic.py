@@ -10,16 +10,10 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar
 
+from ..attachment import Attachment
 from ..errors import WireError
 from ..host_words import HostTexts
-from ..transcript import (
-    Attachment,
-    ModelResponse,
-    ToolCall,
-    ToolResult,
-    ToolSpec,
-    TranscriptEntry,
-)
+from ..transcript import ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .anthropic_texts import candidate_turns, texts_of_turn
 from .anthropic_turn import LONGEST_NAME, NAMESPACE, SPELLING, assistant_blocks
 from .arguments import reported_arguments

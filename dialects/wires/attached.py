@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from ..transcript import Attachment
+from ..attachment import Attachment
 
 # What OpenAI, Anthropic and Bedrock name as the image types they take.
 IMAGE_TYPES = frozenset({"image/png", "image/jpeg", "image/gif", "image/webp"})

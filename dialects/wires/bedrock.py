@@ -10,9 +10,10 @@ import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from ..attachment import Attachment
 from ..errors import WireError
 from ..host_words import HostTexts
-from ..transcript import Attachment, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
+from ..transcript import ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
 from .attached import is_image, left_out
 from .base import Wire

@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from ..attachment import Attachment
 from ..errors import WireError
 from ..host_words import HostTexts
-from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
+from ..transcript import ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
 from .attached import left_out
 from .base import Wire

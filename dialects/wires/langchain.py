@@ -9,9 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from ..attachment import Attachment
 from ..errors import WireError
 from ..host_words import HostTexts
-from ..transcript import Attachment, ChatMessage, ModelResponse, ToolResult, ToolSpec, TranscriptEntry
+from ..transcript import ChatMessage, ModelResponse, ToolResult, ToolSpec, TranscriptEntry
 from .attached import is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire
 from .candidates import candidates, content_may_begin

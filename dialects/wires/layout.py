@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator
 from typing import NamedTuple
 
 from ..pairing import pair_results
+from ..record import refuse_others
 from ..transcript import (
     ENTRY_KINDS,
     AssistantTurn,
@@ -13,7 +14,6 @@ from ..transcript import (
     ToolResult,
     ToolResultBatch,
     TranscriptEntry,
-    refuse_others,
 )
 from .ids import WireIds
 

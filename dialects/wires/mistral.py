@@ -14,8 +14,9 @@ from typing import Any, ClassVar
 
 import jsonschema_rs
 
+from ..attachment import Attachment
 from ..splitting import is_verbatim_turn
-from ..transcript import Attachment, ModelResponse, ToolSpec, TranscriptEntry
+from ..transcript import ModelResponse, ToolSpec, TranscriptEntry
 from .arguments import argument_text
 from .attached import as_url, is_image, is_sent_or_fetched, left_out
 from .base import Wire

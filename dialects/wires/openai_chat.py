@@ -10,7 +10,8 @@ from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, ClassVar, Literal, TypeAlias, get_args
 
-from ..transcript import AssistantTurn, Attachment, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
+from ..attachment import Attachment
+from ..transcript import AssistantTurn, ChatMessage, ModelResponse, ToolSpec, TranscriptEntry
 from .arguments import argument_text
 from .attached import as_url, is_image, is_sent_or_fetched, left_out
 from .base import Wire

@@ -10,9 +10,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, ClassVar
 
+from ..attachment import Attachment
 from ..errors import WireError
 from ..host_words import HostTexts
-from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
+from ..transcript import ChatMessage, ModelResponse, ToolCall, ToolResult, ToolSpec, TranscriptEntry
 from .arguments import reported_arguments
 from .attached import as_url, is_document, is_image, is_sent_or_fetched, left_out
 from .base import Wire

@@ -10,10 +10,11 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
+from ..attachment import Attachment
 from ..pairing import stands_alone
 from ..splitting import is_verbatim_turn
 from ..text import compact_json
-from ..transcript import Attachment, ChatMessage, ModelResponse, ToolCall, ToolSpec, TranscriptEntry
+from ..transcript import ChatMessage, ModelResponse, ToolCall, ToolSpec, TranscriptEntry
 from .arguments import argument_object
 from .attached import left_out
 from .base import Wire
