@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from tooldialect.dialects import ParsedToolCall
 from tooldialect.gate.arguments import ArgumentCheck, Violation, budget, check_arguments, descent, place
 from tooldialect.gate.contract import Contract
 
@@ -251,3 +252,37 @@ def test_exact_pairs_are_counted_up_to_a_limit(monkeypatch: pytest.MonkeyPatch) 
     check({"properties": {"t": {"$ref": "#/$defs/n"}}, "required": ["q"], "$defs": {"n": node}}, {"t": value})
     # One allowance to judge the whole, one to take it apart.
     assert len(looked_at) <= 2 * budget.COUNTED_PAIRS
+
+
+HOURS = {
+    "type": "object",
+    "properties": {"zone": {"type": "string"}, "hours": {"type": "integer"}, "days": {"type": "array"}},
+    "required": ["zone"],
+    "additionalProperties": False,
+}
+repaired = st.sampled_from(["Berlin\ud83d", "\udc00", "5\ud800", "[1]\udfff", "\ud83d\ude00"])
+unrepaired = st.sampled_from(["Berlin", "5", "[1]", "many"])
+values = st.one_of(repaired, unrepaired, st.integers(0, 3), st.lists(repaired | unrepaired, max_size=2))
+names = st.sampled_from(["zone", "hours", "days", "zone\ud800", "other"])
+
+
+@given(st.dictionaries(names, values, max_size=4))
+def test_a_lone_surrogate_hides_nothing_that_is_wrong(arguments):
+    call = ParsedToolCall(name="t", arguments=arguments)
+    clean = json.loads(json.dumps(call.arguments))
+    # What a record made of the text, and the same text as a host would write it.
+    assert check(HOURS, call.arguments) == check(HOURS, clean)
+    kinds = sorted(violation.kind for violation in check(HOURS, clean).violations)
+    assert sorted(violation.kind for violation in check(HOURS, arguments).violations) == kinds
+
+
+class Name(str):
+    __slots__ = ()
+
+
+@given(st.dictionaries(st.sampled_from([Name("zone"), Name("hours"), "other"]), st.sampled_from([Name("x"), 5, "5"])))
+def test_texts_of_a_class_of_their_own_are_judged_as_texts(arguments):
+    plain = {
+        str.__str__(name): str.__str__(value) if isinstance(value, str) else value for name, value in arguments.items()
+    }
+    assert check(HOURS, arguments) == check(HOURS, plain)

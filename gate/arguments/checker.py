@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
@@ -82,6 +83,9 @@ class Checker:
         violations = descent.violations
         violations += [unknown for unknown in self._unknown(effective) if unknown not in violations]
         complete = descent.complete and self.complete and not places.exhausted
+        if not complete and not size.excessive and _holds_surrogate(arguments):
+            # The engine reads no text that cannot be sent: what would be sent is judged.
+            return self.check(plain_copy(arguments))
         return ArgumentCheck(effective, tuple(violations[:MAX_VIOLATIONS]), complete)
 
     def _judge(self, arguments: dict[str, Any]) -> bool | None:
@@ -96,6 +100,14 @@ class Checker:
             return ()
         unknown = [name for name in arguments if name not in self.names]
         return tuple(Violation(step("", name), "unknown") for name in unknown[:MAX_VIOLATIONS])
+
+
+def _holds_surrogate(arguments: dict[str, Any]) -> bool:
+    try:
+        json.dumps(arguments, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return True
+    return False
 
 
 def _never(_: dict[str, Any]) -> bool:

@@ -40,8 +40,8 @@ def plain_copy(value: Any) -> Any:
         if isinstance(item, dict):
             if not all(isinstance(name, str) for name in item):
                 raise NotJson(_path(trail))
-            target[token] = inner = {clean_text(name): None for name in item}
-            pending += [(inner, clean_text(name), item[name], (trail, name), depth + 1) for name in reversed(item)]
+            target[token] = inner = {_plain_text(name): None for name in item}
+            pending += [(inner, _plain_text(name), item[name], (trail, name), depth + 1) for name in reversed(item)]
         elif isinstance(item, (list, tuple)):
             target[token] = members = [None] * len(item)
             pending += [
@@ -49,12 +49,17 @@ def plain_copy(value: Any) -> Any:
             ]
         else:
             try:
-                target[token] = clean_json(item)
+                target[token] = _plain_text(item) if isinstance(item, str) else clean_json(item)
             except ValueError:
                 raise NotJson(_path(trail)) from None
         if len(pending) > _MAX_VALUES:
             break
     raise NotJson([])
+
+
+def _plain_text(text: str) -> str:
+    # A repaired text is of a class of its own, whose instances are no plain values.
+    return str.__str__(clean_text(text))
 
 
 def _path(trail: Any) -> list[str | int]:
