@@ -1,22 +1,27 @@
 """The benchmarks' own arithmetic, on numbers made up here, and one case for real: nothing is timed to be judged."""
 
+import contextlib
 import copy
+import io
 import json
 import os
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_package import ROOT, run_of
+from benchmarks import compare
 from benchmarks.__main__ import main
 from benchmarks.case import Metric, Unusable
 from benchmarks.machine import busy
 from benchmarks.measure import Samples, measure
 from benchmarks.report import index, markdown
-from benchmarks.runner import CaseFailedError, pooled
+from benchmarks.runner import CaseFailedError, CaseResult, pooled
 from benchmarks.saved import folder_name, read_run, with_targets, write, write_again
 from benchmarks.targets import exponent, judge
 
@@ -132,6 +137,12 @@ def test_a_target_is_that_of_the_python_that_was_measured(python, kept):
         '{"results": 1}',
         json.dumps(run_of({"a": {"us": 1}})),
         json.dumps(run_of({"a": {"us": [10**400, 0]}})),
+        json.dumps(run_of({"a": {"us": [1e299, 0]}})),
+        json.dumps(run_of({"a": {"us": [1e-320, 0]}})),
+        json.dumps(run_of({"a": {"us": [1, -0.1]}})),
+        '{"results": {"a": {"us": [NaN, 0]}}}',
+        json.dumps(run_of({"serialise/dense x": {"4n to n": [-1, 0]}})),
+        json.dumps(run_of({"rescan/openai-chat 1000 rows": {"rows": [1000, 0], "ns a row": [0, 0]}})),
         json.dumps(run_of({}, machine={"load": "much"})),
         json.dumps(run_of({}, when=None)),
         "[" * 100_000,
@@ -145,6 +156,38 @@ def test_a_file_that_is_no_run_is_refused_in_words(content, tmp_path, capsys):
         read_run(file)
     assert main(["--compare", str(file), "--only", "no such case"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+FIGURES = st.one_of(st.integers(-(10**40), 10**40), st.floats(), st.sampled_from([0, 1, 1e29, 1e-29]))
+JUDGED = {
+    "rescan/openai-chat 1000 rows": ["rows", "ns a row"],
+    "rescan/openai-chat 10000 rows": ["rows", "ns a row", "of search"],
+    "serialise/dense x": ["4n to n", "ns a byte"],
+    "consult/present": ["us", "of json.loads"],
+}
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            case: st.fixed_dictionaries({what: st.tuples(FIGURES, FIGURES) for what in names})
+            for case, names in JUDGED.items()
+        }
+    )
+)
+def test_whatever_figures_a_file_holds_they_are_refused_or_judged_and_compared(results):
+    new = run_of({case: dict.fromkeys(names, (1000.0, 0.1)) for case, names in JUDGED.items()})
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(Unusable):
+        file = Path(folder, "old.json")
+        file.write_text(json.dumps(run_of(results)))
+        compare.markdown(compare.compare(read_run(file), new))
+
+
+def test_a_byte_order_mark_before_a_run_does_no_harm(tmp_path):
+    run = run_of({"consult/a": {"us": [1.0, 0.5]}})
+    file = tmp_path / "old.json"
+    file.write_text(json.dumps(run), encoding="utf-8-sig")
+    assert read_run(file) == run
 
 
 def test_a_run_that_is_not_there_is_refused_in_words():
@@ -262,6 +305,33 @@ def test_options_that_make_no_sense_together_are_refused(options, capsys):
 def test_a_word_that_no_case_has_is_told(capsys):
     assert main(["--only", "no such case"]) == 2
     assert "no case has 'no such case' in its name" in capsys.readouterr().err
+
+
+HOSTILE = "\ud800\x1b]0;x\x07\u202e\n# T|"
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
+def test_whatever_an_older_run_holds_is_printed_without_harm(encoding, tmp_path, monkeypatch):
+    old = run_of({f"consult/{HOSTILE}": {"us": [1, 0]}}, HOSTILE, machine={"processor": HOSTILE})
+    old["versions"] = {"orjson": HOSTILE, HOSTILE: HOSTILE}
+    file = tmp_path / "old\udce9.json"
+    file.write_text(json.dumps(old))
+    monkeypatch.setattr("benchmarks.__main__.run_case", lambda *_, **__: CaseResult({"us": Metric(1.0)}, 0.0))
+    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
+    monkeypatch.setattr(sys, "stdout", stream)
+    assert main(["--only", "openai-chat 100 rows", "--compare", str(file)]) == 0
+    stream.flush()
+    printed = stream.buffer.getvalue().decode(encoding)
+    assert r"* another Python: \ud800\x1b]0;x\x07\u202e\n# T|, now " in printed
+    assert r"only in the old run: consult/\ud800\x1b]0;x\x07\u202e\n# T\|" in printed
+    assert all(one.isprintable() or one == "\n" for one in printed)
+
+
+def test_a_name_that_no_terminal_takes_is_told_in_one_line(tmp_path, capsys):
+    assert main(["--compare", str(tmp_path / HOSTILE)]) == 2
+    error = capsys.readouterr().err
+    assert error.count("\n") == 1
+    assert error[:-1].isprintable()
 
 
 def test_a_case_that_ends_with_an_error_has_a_status_of_its_own(monkeypatch, capsys):

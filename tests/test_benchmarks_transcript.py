@@ -4,7 +4,9 @@ import contextlib
 import gzip
 import io
 import json
+import os
 import sys
+import threading
 
 import pytest
 from hypothesis import given, settings
@@ -13,7 +15,8 @@ from hypothesis import strategies as st
 import benchmark_package  # noqa: F401
 from benchmarks import yours
 from benchmarks.__main__ import main
-from benchmarks.case import Unusable
+from benchmarks.case import Case, Unusable
+from benchmarks.runner import CaseFailedError, run_case
 from benchmarks.transcript import MOST_CHARACTERS, read
 from gate_world import GUESS, MAIL, PROXY, call, world
 from tooldialect.dialects import (
@@ -48,6 +51,10 @@ def texts_of(transcript):
     return [list(one.texts()) for one in transcript.calls]
 
 
+def history_as_messages():
+    return wire_for("openai-chat").messages(request_of("openai-chat"))
+
+
 def read_json(value, wire=None):
     return read("file", json.dumps(value).encode(), wire)
 
@@ -61,7 +68,7 @@ ALIKE = {"mistral": "openai-chat", "plain-chat": "openai-chat"}
 
 
 @pytest.mark.parametrize("name", available_wires())
-@pytest.mark.parametrize("form", ["request", "list", "lines", "log", "wrapped", "array"])
+@pytest.mark.parametrize("form", ["request", "list", "lines", "log", "wrapped", "quoted", "array", "batch"])
 def test_a_file_of_any_wire_is_told_by_its_shape(name, form):
     wire, request = wire_for(name), request_of(name)
     messages = wire.messages(request)
@@ -71,12 +78,14 @@ def test_a_file_of_any_wire_is_told_by_its_shape(name, form):
         "lines": lines(messages),
         "log": lines([request, request]),
         "wrapped": lines([{"id": 7, "body": request}, {"id": 8, "body": request}]),
+        "quoted": lines([{"body": json.dumps(request)}] * 2),
         "array": json.dumps([request, request]).encode(),
+        "batch": json.dumps({"requests": [{"custom_id": "7", "params": request}] * 2}).encode(),
     }[form]
     transcript = read("file", content)
     assert transcript.form.endswith(f" of {ALIKE.get(name, name)}")
     texts = [PRIVATE, PRIVATE]
-    assert texts_of(transcript) == [texts] * (2 if form in ("log", "wrapped", "array") else 1)
+    assert texts_of(transcript) == [texts] * (1 if form in ("request", "list", "lines") else 2)
     assert transcript.calls[0].rows == len(messages)
     assert len(transcript.calls) == transcript.of
 
@@ -150,6 +159,30 @@ NO_FILE = {
         b'\n{"kind":"chat","role":"user","content":"x"}\n{"kind":"chat","PRIVATE":1}',
         "line 3: no entry",
     ),
+    "a request whose messages are none": (b'{"messages": {"PRIVATE": 1}}', '"messages" holds no list of messages'),
+    "another field for messages": (
+        b'{"messages": [{"role": "user", "content": "PRIVATE"}], "contents": 5}',
+        'no request of gemini: "contents" holds no list of messages',
+    ),
+    "an object for messages": (
+        b'{"messages": [{"role": "user", "content": "PRIVATE"}], "contents": {"PRIVATE": 1}}',
+        'no request of gemini: "contents" holds no list of messages',
+    ),
+    "a truth for a text": (b'{"input": true}', '"input" holds no list of messages'),
+    "a response before the requests": (
+        lines([{"choices": [PRIVATE]}, {"messages": [{"role": "user", "content": "x"}]}]),
+        "line 1: neither a request nor a message: leave only requests in it",
+    ),
+    "a response that is a message": (
+        lines([{"role": "assistant", "content": PRIVATE}, {"messages": [{"role": "user", "content": "x"}]}]),
+        "line 2: a request, where the first one is none: leave only requests in it",
+    ),
+    "a wrapper too many": (
+        b'{"body": {"body": {"messages": [{"role": "user", "content": "PRIVATE"}]}}}',
+        'no request in "body": take it out of what is around it',
+    ),
+    "a wrapped text that is no JSON": (b'{"body": "PRIVATE"}', 'no request in "body"'),
+    "a batch of nothing": (b'{"requests": []}', "an empty list"),
     "messages of no kind": (b'{"messages": ["PRIVATE", 7]}', 'in "messages" is what is no message'),
     "no messages": (b'{"messages": []}', "without a message"),
     "too deep": (b"[" * 100_000, "too many levels"),
@@ -183,6 +216,11 @@ def test_what_is_no_transcript_is_refused_with_its_place_and_a_way_out(content, 
 def test_a_named_wire_whose_request_it_is_not_is_refused():
     with pytest.raises(Unusable, match='no request of gemini: it has no "contents"'):
         read_json(request_of("openai-chat"), "gemini")
+
+
+def test_a_named_wire_whose_messages_are_none_is_refused():
+    with pytest.raises(Unusable, match='no request of gemini: "contents" holds no list'):
+        read_json({"messages": [], "contents": 5}, "gemini")
 
 
 @pytest.mark.parametrize(
@@ -286,6 +324,44 @@ def test_a_delivery_by_an_unknown_ledger_is_counted_as_marked_and_nothing_is_quo
     assert {"us in warm caches", "us once known"} <= numbers.keys()
     assert "PRIVATE" not in output + error
     assert report["answers"][0].startswith("standard input (a saved transcript; 4 rows")
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
+def test_a_pipe_is_read_once_whatever_its_name_holds(tmp_path, monkeypatch, capsys):
+    # The bar is drawn.
+    monkeypatch.setenv("FORCE_COLOR", "1")
+    pipe = tmp_path / "a[" / "nope]\x1b[31m|\n.json"
+    pipe.parent.mkdir()
+    os.mkfifo(pipe)
+    writer = threading.Thread(target=pipe.write_bytes, args=(lines(history_as_messages()),), daemon=True)
+    writer.start()
+    assert main(["--transcript", str(pipe)]) == 0
+    output, error = capsys.readouterr()
+    assert r"nope]\x1b[31m|\n.json (messages of openai-chat; 4 rows" in output
+    assert r"nope]\x1b[31m\|\n.json | 1 |" in output
+    assert "\x1b[31m" not in output + error
+    assert "PRIVATE" not in output + error
+
+
+def test_of_a_file_whose_process_fails_the_kind_of_error_is_told_and_no_more():
+    failing = Case("yours", "a\x1b.json", lambda rounds: {})
+    with pytest.raises(CaseFailedError) as failed:
+        run_case(failing, ["--case", "", "--transcript", "-"], quick=True, given=b'{"PRIVATE": 1}', done=lambda: None)
+    assert str(failed.value) == "yours/a\\x1b.json failed:\nUnusable"
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a script and a signal")
+@pytest.mark.parametrize(
+    ("script", "said"), [("kill -9 $$", "ended by signal 9"), ("echo 'PRIVATE words' >&2; exit 7", "exit status 7")]
+)
+def test_of_a_process_that_says_no_error_it_is_told_how_it_ended(script, said, tmp_path, monkeypatch):
+    program = tmp_path / "python"
+    program.write_text(f"#!/bin/sh\n{script}\n")
+    program.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(program))
+    with pytest.raises(CaseFailedError) as failed:
+        run_case(Case("yours", "a", lambda rounds: {}), [], quick=True, given=b"", done=lambda: None)
+    assert str(failed.value) == f"yours/a failed:\n{said}"
 
 
 def test_what_is_compressed_is_to_be_unpacked_first():
