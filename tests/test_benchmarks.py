@@ -1,12 +1,8 @@
-"""The benchmarks' own arithmetic, on numbers made up here, and one case for real: nothing is timed to be judged."""
+"""The benchmarks' own arithmetic and files, on numbers made up here: nothing is timed to be judged."""
 
 import contextlib
 import copy
-import io
 import json
-import os
-import subprocess
-import sys
 import tempfile
 from pathlib import Path
 
@@ -21,7 +17,7 @@ from benchmarks.case import Metric, Unusable
 from benchmarks.machine import busy
 from benchmarks.measure import Samples, measure
 from benchmarks.report import index, markdown
-from benchmarks.runner import CaseFailedError, CaseResult, pooled
+from benchmarks.runner import pooled
 from benchmarks.saved import folder_name, read_run, with_targets, write, write_again
 from benchmarks.targets import exponent, judge
 
@@ -97,6 +93,8 @@ def test_the_exponent_of_a_power_is_found():
     }
     assert exponent(results, "openai-chat") == pytest.approx(1.1)
     assert exponent({}, "openai-chat") is None
+    same = {f"rescan/openai-chat {name} rows": {"rows": [1000, 0], "ns a row": [7, 0]} for name in "ab"}
+    assert exponent(same, "openai-chat") is None
 
 
 def test_a_target_is_judged_by_the_worst_case_and_not_where_nothing_was_measured():
@@ -258,86 +256,3 @@ def test_a_report_warns_of_a_busy_machine():
     loaded = copy.deepcopy(quiet)
     loaded["machine"] |= {"load": 3.0}
     assert "**The machine was busy**: the load was 3.0 on 2 cores" in markdown(loaded, [])
-
-
-# --- the command line ---------------------------------------------------------------------------------------------------
-
-
-def run_it(*options, **others):
-    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    command = [sys.executable, "-m", "benchmarks", *options]
-    return subprocess.run(command, cwd=ROOT, env=surroundings, capture_output=True, text=True, check=False, **others)
-
-
-def test_a_case_runs_in_a_process_of_its_own_and_json_stays_json_beside_a_comparison(tmp_path):
-    old = tmp_path / "old.json"
-    case = "rescan/openai-chat 100 rows"
-    old.write_text(json.dumps(run_of({case: {"of json.dumps": [1e-9, 0.0]}})))
-    options = ("--quick", "--json", "--only", "openai-chat 100 rows", "--compare", str(old))
-    done = run_it(*options, "--fail-if-slower", "50")
-    report = json.loads(done.stdout)
-    assert list(report["results"]) == [case]
-    assert report["results"][case]["rows"][0] == 100
-    assert report["results"][case]["of json.dumps"][0] > 0
-    assert report["versions"]["orjson"] != "(not installed)"
-    assert "slower" in done.stderr
-    assert done.returncode == 1
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--wire", "gemini"],
-        ["--fail-if-slower", "5"],
-        ["--transcript", "x", "--quick"],
-        ["--transcript", "x", "--only", "y"],
-        ["--into", "x", "--only", "y"],
-        ["--into", "x", "--json"],
-        ["--into", __file__],
-    ],
-)
-def test_options_that_make_no_sense_together_are_refused(options, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(options)
-    assert stopped.value.code == 2
-
-
-def test_a_word_that_no_case_has_is_told(capsys):
-    assert main(["--only", "no such case"]) == 2
-    assert "no case has 'no such case' in its name" in capsys.readouterr().err
-
-
-HOSTILE = "\ud800\x1b]0;x\x07\u202e\n# T|"
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "ascii"])
-def test_whatever_an_older_run_holds_is_printed_without_harm(encoding, tmp_path, monkeypatch):
-    old = run_of({f"consult/{HOSTILE}": {"us": [1, 0]}}, HOSTILE, machine={"processor": HOSTILE})
-    old["versions"] = {"orjson": HOSTILE, HOSTILE: HOSTILE}
-    file = tmp_path / "old\udce9.json"
-    file.write_text(json.dumps(old))
-    monkeypatch.setattr("benchmarks.__main__.run_case", lambda *_, **__: CaseResult({"us": Metric(1.0)}, 0.0))
-    stream = io.TextIOWrapper(io.BytesIO(), encoding=encoding)
-    monkeypatch.setattr(sys, "stdout", stream)
-    assert main(["--only", "openai-chat 100 rows", "--compare", str(file)]) == 0
-    stream.flush()
-    printed = stream.buffer.getvalue().decode(encoding)
-    assert r"* another Python: \ud800\x1b]0;x\x07\u202e\n# T|, now " in printed
-    assert r"only in the old run: consult/\ud800\x1b]0;x\x07\u202e\n# T\|" in printed
-    assert all(one.isprintable() or one == "\n" for one in printed)
-
-
-def test_a_name_that_no_terminal_takes_is_told_in_one_line(tmp_path, capsys):
-    assert main(["--compare", str(tmp_path / HOSTILE)]) == 2
-    error = capsys.readouterr().err
-    assert error.count("\n") == 1
-    assert error[:-1].isprintable()
-
-
-def test_a_case_that_ends_with_an_error_has_a_status_of_its_own(monkeypatch, capsys):
-    def fail(*_, **__):
-        raise CaseFailedError("loop/x failed: for a reason")
-
-    monkeypatch.setattr("benchmarks.__main__.run_case", fail)
-    assert main(["--only", "openai-chat 100 rows", "--json"]) == 3
-    assert "loop/x failed: for a reason" in capsys.readouterr().err

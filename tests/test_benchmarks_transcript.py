@@ -4,9 +4,7 @@ import contextlib
 import gzip
 import io
 import json
-import os
 import sys
-import threading
 
 import pytest
 from hypothesis import given, settings
@@ -15,8 +13,7 @@ from hypothesis import strategies as st
 import benchmark_package  # noqa: F401
 from benchmarks import yours
 from benchmarks.__main__ import main
-from benchmarks.case import Case, Unusable
-from benchmarks.runner import CaseFailedError, run_case
+from benchmarks.case import Unusable
 from benchmarks.transcript import MOST_CHARACTERS, read
 from gate_world import GUESS, MAIL, PROXY, call, world
 from tooldialect.dialects import (
@@ -49,10 +46,6 @@ def request_of(name, **options):
 
 def texts_of(transcript):
     return [list(one.texts()) for one in transcript.calls]
-
-
-def history_as_messages():
-    return wire_for("openai-chat").messages(request_of("openai-chat"))
 
 
 def read_json(value, wire=None):
@@ -324,44 +317,6 @@ def test_a_delivery_by_an_unknown_ledger_is_counted_as_marked_and_nothing_is_quo
     assert {"us in warm caches", "us once known"} <= numbers.keys()
     assert "PRIVATE" not in output + error
     assert report["answers"][0].startswith("standard input (a saved transcript; 4 rows")
-
-
-@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no named pipes here")
-def test_a_pipe_is_read_once_whatever_its_name_holds(tmp_path, monkeypatch, capsys):
-    # The bar is drawn.
-    monkeypatch.setenv("FORCE_COLOR", "1")
-    pipe = tmp_path / "a[" / "nope]\x1b[31m|\n.json"
-    pipe.parent.mkdir()
-    os.mkfifo(pipe)
-    writer = threading.Thread(target=pipe.write_bytes, args=(lines(history_as_messages()),), daemon=True)
-    writer.start()
-    assert main(["--transcript", str(pipe)]) == 0
-    output, error = capsys.readouterr()
-    assert r"nope]\x1b[31m|\n.json (messages of openai-chat; 4 rows" in output
-    assert r"nope]\x1b[31m\|\n.json | 1 |" in output
-    assert "\x1b[31m" not in output + error
-    assert "PRIVATE" not in output + error
-
-
-def test_of_a_file_whose_process_fails_the_kind_of_error_is_told_and_no_more():
-    failing = Case("yours", "a\x1b.json", lambda rounds: {})
-    with pytest.raises(CaseFailedError) as failed:
-        run_case(failing, ["--case", "", "--transcript", "-"], quick=True, given=b'{"PRIVATE": 1}', done=lambda: None)
-    assert str(failed.value) == "yours/a\\x1b.json failed:\nUnusable"
-
-
-@pytest.mark.skipif(os.name != "posix", reason="a script and a signal")
-@pytest.mark.parametrize(
-    ("script", "said"), [("kill -9 $$", "ended by signal 9"), ("echo 'PRIVATE words' >&2; exit 7", "exit status 7")]
-)
-def test_of_a_process_that_says_no_error_it_is_told_how_it_ended(script, said, tmp_path, monkeypatch):
-    program = tmp_path / "python"
-    program.write_text(f"#!/bin/sh\n{script}\n")
-    program.chmod(0o755)
-    monkeypatch.setattr(sys, "executable", str(program))
-    with pytest.raises(CaseFailedError) as failed:
-        run_case(Case("yours", "a", lambda rounds: {}), [], quick=True, given=b"", done=lambda: None)
-    assert str(failed.value) == f"yours/a failed:\n{said}"
 
 
 def test_what_is_compressed_is_to_be_unpacked_first():
