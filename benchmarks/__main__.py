@@ -7,6 +7,7 @@ project keeps its own: `git diff` shows what is different here, `git checkout RE
 from __future__ import annotations
 
 import argparse
+import io
 import json
 import sys
 from collections.abc import Sequence
@@ -21,27 +22,32 @@ from tooldialect.dialects import available_wires
 
 from .case import Case, Unusable
 from .machine import busy, load, surroundings
+from .printable import printable
 from .report import machine, sections
 from .runner import PROCESSES, ROOT, CaseFailedError, measured, run_case
 from .transcript import SAVED, STDIN
 
 RESULTS = ROOT / "benchmarks" / "results"
+_LINES = "\n\t"
 _SLOWER, _UNUSABLE, _FAILED, _STOPPED = 1, 2, 3, 130
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Exit status: 0; 1 where --fail-if-slower says so; 2 for what cannot be used; 3 where a case failed; 130 when stopped."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            # What a terminal's encoding lacks.
+            stream.reconfigure(errors="backslashreplace")
     options = _options(arguments)
     try:
         if options.case is not None:
-            print(measured(_case(options), options.rounds))
-            return 0
+            return _one(options)
         return _report(options) if options.report else _run(options)
     except Unusable as problem:
-        print(f"benchmarks: {problem}", file=sys.stderr)
+        print(f"benchmarks: {printable(str(problem))}", file=sys.stderr)
         return _UNUSABLE
     except CaseFailedError as failure:
-        print(f"benchmarks: {failure}", file=sys.stderr)
+        print(f"benchmarks: {printable(str(failure), keep=_LINES)}", file=sys.stderr)
         return _FAILED
     except KeyboardInterrupt:
         print("benchmarks: stopped; nothing was written", file=sys.stderr)
@@ -92,7 +98,7 @@ def _options(arguments: Sequence[str] | None) -> argparse.Namespace:
     if options.into and (options.only or options.json):
         parser.error("--only and --json write nothing: leave out --into")
     if options.into and options.into.exists() and not options.into.is_dir():
-        parser.error(f"--into {options.into}: not a folder")
+        parser.error(printable(f"--into {options.into}: not a folder"))
     if options.wire and not options.transcript:
         parser.error("--wire says what a --transcript is")
     if options.fail_if_slower is not None and not options.compare:
@@ -106,8 +112,20 @@ def all_cases() -> list[Case]:
     return [*rescan.cases(), *serialise.cases(), *consult.cases(), *loop.cases(), *importing.cases()]
 
 
-def _case(options: argparse.Namespace) -> Case:
+def _one(options: argparse.Namespace) -> int:
     """In a process of its own: the one case it is for."""
+    try:
+        print(measured(_case(options), options.rounds))
+    except Exception as error:
+        if not options.transcript:
+            raise
+        # Its words may quote what a transcript says.
+        print(type(error).__name__, file=sys.stderr)
+        return _FAILED
+    return 0
+
+
+def _case(options: argparse.Namespace) -> Case:
     if options.transcript:
         from . import yours
 
@@ -155,13 +173,9 @@ def _transcripts(run: dict[str, Any], options: argparse.Namespace) -> list[str]:
 
     files = yours.files(options.transcript, options.wire)
     forms = [(file.transcript.form, file.transcript.of) for file in files]
-    work = []
-    for file in files:
-        name = file.name if file.name == STDIN else str(Path(file.name).absolute())
-        wire = ["--wire", options.wire] if options.wire else []
-        given = file.content if file.name == STDIN else b""
-        work.append((yours.case(file), ["--case", "", "--transcript", name, *wire], given))
-    _measure(run, work, quick=False)
+    # A pipe can be read but once.
+    arguments = ["--case", "", "--transcript", STDIN, *(["--wire", options.wire] if options.wire else [])]
+    _measure(run, [(yours.case(file), arguments, file.content) for file in files], quick=False)
     results = list(run["results"].items())
     answers = [
         yours.answer(case.split("/", 1)[1], metrics, *form)
@@ -180,12 +194,12 @@ def _cases(run: dict[str, Any], options: argparse.Namespace) -> None:
 def _measure(run: dict[str, Any], work: Sequence[tuple[Case, list[str], bytes]], *, quick: bool) -> None:
     if doubt := busy(run):
         print(f"benchmarks: the machine is busy: {doubt}", file=sys.stderr)
-    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}"))
+    columns = (BarColumn(), MofNCompleteColumn(), TimeElapsedColumn(), TextColumn("{task.description}", markup=False))
     waited = []
     with Progress(*columns, console=Console(stderr=True)) as progress:
         task = progress.add_task("", total=len(work) * run["processes"])
         for case, arguments, given in work:
-            progress.update(task, description=case.id)
+            progress.update(task, description=printable(case.id))
             result = run_case(case, arguments, quick=quick, given=given, done=lambda: progress.advance(task))
             run["results"][case.id] = {name: list(number) for name, number in result.metrics.items()}
             waited.append(result.waited)
@@ -196,6 +210,7 @@ def _measure(run: dict[str, Any], work: Sequence[tuple[Case, list[str], bytes]],
 def _show(text: str, *, error: bool = False) -> None:
     """Markdown: as it is where it goes to a file."""
     stream = sys.stderr if error else sys.stdout
+    text = printable(text, keep=_LINES)
     if stream.isatty():
         Console(file=stream).print(Markdown(text))
     else:
@@ -230,8 +245,8 @@ def _into_readme() -> None:
     readme.write_text(with_targets(readme.read_text(encoding="utf-8"), RESULTS), encoding="utf-8")
 
 
-def _named(path: Path) -> Path:
-    return path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+def _named(path: Path) -> str:
+    return printable(str(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path))
 
 
 if __name__ == "__main__":

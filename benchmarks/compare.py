@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from .machine import busy
+from .printable import cell, printable
 from .targets import judge
 
 # What a case was given, or counted: no figure that gets better or worse.
@@ -75,7 +76,7 @@ def compare(old: Mapping[str, Any], new: Mapping[str, Any]) -> Comparison:
 
 def markdown(comparison: Comparison) -> str:
     """The comparison as Markdown."""
-    lines = ["# Against the older run", "", *(f"* {note}" for note in comparison.notes)]
+    lines = ["# Against the older run", "", *(f"* {printable(note)}" for note in comparison.notes)]
     if not comparison.moves:
         return "\n".join([*lines, "", "The two runs have no figure in common that can be judged."]) + "\n"
     moved = comparison.moved()
@@ -83,7 +84,7 @@ def markdown(comparison: Comparison) -> str:
     if moved:
         lines += ["", "| case | figure | old | new | new / old | noise up to | |", "| --- |" + " --- |" * 6]
         lines += [
-            f"| {_cell(move.case)} | {move.what} | {move.old:.3g} | {move.new:.3g} | x {move.ratio:.2f} "
+            f"| {cell(move.case)} | {move.what} | {move.old:.3g} | {move.new:.3g} | x {move.ratio:.2f} "
             f"| {move.noise:.0%} | {'slower' if move.ratio > 1 else 'faster'} |"
             for move in moved
         ]
@@ -145,7 +146,7 @@ def _surroundings(old: Mapping[str, Any], new: Mapping[str, Any], drift: float |
 
 def _cases(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
     for age, one, other in (("old", old, new), ("new", new, old)):
-        alone = [_cell(case) for case in one["results"] if case not in other["results"]]
+        alone = [cell(case) for case in one["results"] if case not in other["results"]]
         if alone:
             yield f"only in the {age} run: {', '.join(alone)}"
 
@@ -153,7 +154,7 @@ def _cases(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
 def _given(pairs: list[tuple[str, str, _Numbers, _Numbers]]) -> Iterator[str]:
     for case, what, (was, _), (now, _) in pairs:
         if what in _GIVEN and was != now:
-            yield f"{_cell(case)} is no longer the same: {was:,.6g} {what}, now {now:,.6g}"
+            yield f"{cell(case)} is no longer the same: {was:,.6g} {what}, now {now:,.6g}"
 
 
 def _targets(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
@@ -163,7 +164,3 @@ def _targets(old: Mapping[str, Any], new: Mapping[str, Any]) -> Iterator[str]:
         if None not in (was.kept, verdict.kept) and was.kept != verdict.kept:
             now = "kept now" if verdict.kept else "missed now"
             yield f"{now}: {verdict.what} ({verdict.wanted}): {was.measured:.3g}, now {verdict.measured:.3g}"
-
-
-def _cell(text: str) -> str:
-    return text.replace("|", "\\|")

@@ -6,9 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from .machine import busy
+from .printable import cell
 from .targets import Verdict, judge
-
-_BAR = "\\|"
 
 _GROUPS = {
     "rescan": "Rescan: a full refresh, caches cold, of what is done with the same request",
@@ -143,7 +142,7 @@ def _tables(cases: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         yield "| --- |" + " --- |" * len(names)
         for case in members:
             numbers = " | ".join(_number(*cases[case][name]) for name in names)
-            yield f"| {case.split('/', 1)[1].replace('|', _BAR)} | {numbers} |"
+            yield f"| {cell(case.split('/', 1)[1])} | {numbers} |"
 
 
 def _number(value: float, spread: float) -> str:

@@ -13,6 +13,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from .case import Case, Metric, Metrics
+from .printable import printable
 
 ROOT = Path(__file__).resolve().parent.parent
 # Where a process puts its memory and in which order it hashes is drawn when it starts, and
@@ -71,14 +72,14 @@ def _in_a_process(case: Case, arguments: Iterable[str], given: bytes) -> CaseRes
     done = subprocess.run(command, cwd=ROOT, capture_output=True, check=False, input=given, env=_environment())
     if done.returncode:
         said = done.stderr.decode(errors="replace").rstrip()
-        # An error's words may quote what a transcript says.
-        raise CaseFailedError(f"{case.id} failed:\n{said if case.group != 'yours' else _kind(said)}")
+        if case.group == "yours":
+            # An error's words may quote what a transcript says.
+            said = kind if (kind := said.rpartition("\n")[2]).isidentifier() else ""
+        code = done.returncode
+        ended = f"ended by signal {-code}" if code < 0 else f"exit status {code}"
+        raise CaseFailedError(f"{printable(case.id)} failed:\n{said or ended}")
     numbers: Mapping[str, Any] = json.loads(done.stdout)
     return CaseResult({name: Metric(*numbers) for name, numbers in numbers["metrics"].items()}, numbers["waited"])
-
-
-def _kind(traceback: str) -> str:
-    return traceback.rpartition("\n")[2].partition(":")[0]
 
 
 def _environment() -> dict[str, str]:

@@ -13,6 +13,7 @@ from typing import Any
 
 from .case import Unusable
 from .report import index, markdown, targets_of, typical_of
+from .targets import POSITIVE
 
 _JSON = "results.json"
 _REPORT = "README.md"
@@ -22,13 +23,15 @@ _BEGIN, _END = "<!-- targets: python -m benchmarks --report -->", "<!-- end of t
 def read_run(path: str | Path) -> dict[str, Any]:
     """A run from its `results.json`. Raises Unusable, in words for whoever named the file."""
     try:
-        run: Any = json.loads(Path(path).read_text(encoding="utf-8"))
+        run: Any = json.loads(Path(path).read_text(encoding="utf-8-sig"))
     except OSError as error:
         raise Unusable(f"{path}: {error.strerror or 'cannot be read'}") from None
     except (ValueError, RecursionError):
         raise Unusable(f"{path} is not JSON: name a results.json, or what --json printed") from None
     if not _is_run(run):
-        raise Unusable(f"{path} holds no run of these benchmarks: name a results.json, or what --json printed")
+        raise Unusable(
+            f"{path} holds no run of these benchmarks, or figures that none can have: name a results.json, or what --json printed"
+        )
     return dict(run)
 
 
@@ -43,16 +46,23 @@ def _is_run(run: Any) -> bool:
         and all(_is_number(machine.get(name, 0) or 0) for name in ("cores", "load", "waited"))
         and isinstance(run.get("when"), str)
         and _is_number(run.get("processes", 1))
-        and all(isinstance(metrics, dict) and all(map(_is_metric, metrics.values())) for metrics in results.values())
+        and all(
+            isinstance(metrics, dict) and all(_is_metric(*metric) for metric in metrics.items())
+            for metrics in results.values()
+        )
     )
 
 
-def _is_metric(number: Any) -> bool:
-    return isinstance(number, list) and len(number) == 2 and all(map(_is_number, number))
+def _is_metric(what: str, metric: Any) -> bool:
+    if not (isinstance(metric, list) and len(metric) == 2 and all(map(_is_number, metric))):
+        return False
+    value, spread = metric
+    return spread >= 0 and (value > 0 or what not in POSITIVE)
 
 
 def _is_number(value: Any) -> bool:
-    return type(value) in (int, float) and abs(value) < 1e300
+    """Also small enough to be divided and multiplied by others, and large enough."""
+    return type(value) in (int, float) and (value == 0 or 1e-30 < abs(value) < 1e30)
 
 
 def folder_name(run: dict[str, Any]) -> str:

@@ -8,6 +8,7 @@ from typing import Any
 # What everything reads alike that has no sign of a provider: roles and plain texts.
 USUAL = "openai-chat"
 _NAMED_OTHERWISE = {"gemini": "contents", "openai-responses": "input"}
+CONVERSATIONS = ("messages", *_NAMED_OTHERWISE.values())
 _ANTHROPIC_BLOCKS = frozenset({"tool_use", "tool_result", "thinking", "redacted_thinking", "server_tool_use"})
 _RESPONSES_PARTS = frozenset({"input_text", "output_text", "input_image", "input_file"})
 _CHAT_PARTS = frozenset({"image_url", "input_audio", "refusal"})

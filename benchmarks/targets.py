@@ -8,6 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+# Figures that are divided by here, or whose logarithm is taken.
+POSITIVE = frozenset({"rows", "ns a row", "4n to n", "of search"})
+
 Results: TypeAlias = Mapping[str, Mapping[str, Any]]
 """`{case id: {metric: [value, spread]}}`"""
 
@@ -62,7 +65,8 @@ def exponent(results: Results, kind: str) -> float | None:
         return None
     middle = sum(x for x, _ in points) / len(points)
     level = sum(y for _, y in points) / len(points)
-    return sum((x - middle) * (y - level) for x, y in points) / sum((x - middle) ** 2 for x, _ in points)
+    width = sum((x - middle) ** 2 for x, _ in points)
+    return sum((x - middle) * (y - level) for x, y in points) / width if width else None
 
 
 def growth(results: Results, kind: str) -> list[tuple[float, float]]:

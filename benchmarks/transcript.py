@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -27,7 +28,7 @@ from tooldialect.dialects import (
 from tooldialect.dialects.text import compact_json, read_json
 
 from .case import Unusable
-from .shapes import USUAL, conversation_of, is_entry, is_message, is_request, wires_of
+from .shapes import CONVERSATIONS, USUAL, conversation_of, is_entry, is_message, is_request, wires_of
 
 STDIN = "-"
 SAVED = "transcript"
@@ -36,6 +37,7 @@ MOST_CHARACTERS = 32 * 1024 * 1024
 # Batch files and the logs of gateways keep requests in one of these.
 _AROUND = ("body", "request", "params", "input")
 _GZIP = b"\x1f\x8b"
+_REQUESTS_ALONE = "leave only requests in it"
 _WANTED = "wanted: a request as JSON, requests or messages one a line, or what dump_transcript wrote"
 
 _Values = list[tuple[int, Any]]
@@ -115,14 +117,14 @@ def _read(content: bytes, wire: str | None) -> Transcript:
     if is_request(opened[0][1]):
         for number, value in opened:
             if not is_request(value):
-                raise _OddError("no request, as the first one is: leave only requests in it", number)
+                raise _OddError(f"no request, as the first one is: {_REQUESTS_ALONE}", number)
         calls = [_call(value, number, wire) for number, value in opened]
         names = ", ".join(dict.fromkeys(name for name, _ in calls))
         form = f"a request of {names}" if of == 1 else f"{of:,} requests of {names}"
         return Transcript(form, [call for _, call in calls], of)
     for number, value in values:
         if not is_message(value):
-            raise _OddError(f"neither a request nor a message; {_WANTED}", number)
+            raise _OddError(_why_neither(value), number)
     name, call = _call([value for _, value in values], 0, wire)
     return Transcript(f"messages of {name}", [call], 1)
 
@@ -137,6 +139,9 @@ def _values(text: str, lines: Sequence[tuple[int, str]]) -> tuple[_Values, int]:
             chosen = lines[:: -(-sum(len(line) for _, line in lines) // MOST_CHARACTERS)]
         return [(number, _parsed(line, number)) for number, line in chosen], len(lines)
     document = _parsed(text, 0)
+    if isinstance(document, dict) and not is_request(document) and isinstance(document.get("requests"), list):
+        # A batch of Anthropic's or Gemini's.
+        document = document["requests"]
     if not isinstance(document, list):
         return [(0, document)], 1
     if not document:
@@ -166,9 +171,25 @@ def _opened(value: Any) -> Any:
     """The request in what a log keeps around it."""
     if isinstance(value, dict) and not is_request(value):
         for key in _AROUND:
-            if is_request(value.get(key)):
-                return value[key]
+            inner = value.get(key)
+            if isinstance(inner, str):
+                with suppress(ValueError):
+                    inner = read_json(inner)
+            if is_request(inner):
+                return inner
     return value
+
+
+def _why_neither(value: Any) -> str:
+    if is_request(_opened(value)):
+        return f"a request, where the first one is none: {_REQUESTS_ALONE}"
+    for key in CONVERSATIONS if isinstance(value, dict) else ():
+        if key in value:
+            return f'no request: "{key}" holds no list of messages'
+    for key in _AROUND if isinstance(value, dict) else ():
+        if key in value:
+            return f'no request in "{key}": take it out of what is around it, and {_REQUESTS_ALONE}'
+    return f"neither a request nor a message: {_REQUESTS_ALONE}; {_WANTED}"
 
 
 def _saved(values: _Values) -> Call:
@@ -197,6 +218,8 @@ def _call(value: Any, line: int, named: str | None) -> tuple[str, Call]:
     if key not in request:
         raise _OddError(f'no request of {name}: it has no "{key}"', line)
     rows = request[key]
+    if not isinstance(rows, list | str):
+        raise _OddError(f'no request of {name}: "{key}" holds no list of messages', line)
     if not rows:
         raise _OddError(f'a request of {name} without a message: "{key}" is empty', line)
     if not isinstance(rows, str) and not all(isinstance(row, str) or is_message(row) for row in rows):

@@ -14,6 +14,7 @@ from tooldialect.gate import ContractGate
 from .case import Case, Metric, Metrics
 from .corpus import PREFIX
 from .measure import Contender, measure
+from .printable import printable
 from .transcript import Call, Transcript, read, read_bytes, shown
 
 GROUP = "yours"
@@ -118,7 +119,7 @@ def answer(name: str, metrics: Mapping[str, Sequence[float]], form: str, of: int
     if "of orjson.dumps" in number:
         shares += f", {_percent(number['of orjson.dumps'])} of orjson.dumps"
     sentence = (
-        f"{name} ({_what(number, form, of)}): the gate's rescan adds {adds}, {shares}. That is with caches that were full of "
+        f"{printable(name)} ({_what(number, form, of)}): the gate's rescan adds {adds}, {shares}. That is with caches that were full of "
         f"other things; where what it reads is still in them, it adds {_figure(number['us in warm caches'])} µs."
     )
     if "us once known" in number:

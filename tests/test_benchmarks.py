@@ -1,22 +1,23 @@
-"""The benchmarks' own arithmetic, on numbers made up here, and one case for real: nothing is timed to be judged."""
+"""The benchmarks' own arithmetic and files, on numbers made up here: nothing is timed to be judged."""
 
+import contextlib
 import copy
 import json
-import os
-import subprocess
-import sys
+import tempfile
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from benchmark_package import ROOT, run_of
+from benchmarks import compare
 from benchmarks.__main__ import main
 from benchmarks.case import Metric, Unusable
 from benchmarks.machine import busy
 from benchmarks.measure import Samples, measure
 from benchmarks.report import index, markdown
-from benchmarks.runner import CaseFailedError, pooled
+from benchmarks.runner import pooled
 from benchmarks.saved import folder_name, read_run, with_targets, write, write_again
 from benchmarks.targets import exponent, judge
 
@@ -92,6 +93,8 @@ def test_the_exponent_of_a_power_is_found():
     }
     assert exponent(results, "openai-chat") == pytest.approx(1.1)
     assert exponent({}, "openai-chat") is None
+    same = {f"rescan/openai-chat {name} rows": {"rows": [1000, 0], "ns a row": [7, 0]} for name in "ab"}
+    assert exponent(same, "openai-chat") is None
 
 
 def test_a_target_is_judged_by_the_worst_case_and_not_where_nothing_was_measured():
@@ -132,6 +135,12 @@ def test_a_target_is_that_of_the_python_that_was_measured(python, kept):
         '{"results": 1}',
         json.dumps(run_of({"a": {"us": 1}})),
         json.dumps(run_of({"a": {"us": [10**400, 0]}})),
+        json.dumps(run_of({"a": {"us": [1e299, 0]}})),
+        json.dumps(run_of({"a": {"us": [1e-320, 0]}})),
+        json.dumps(run_of({"a": {"us": [1, -0.1]}})),
+        '{"results": {"a": {"us": [NaN, 0]}}}',
+        json.dumps(run_of({"serialise/dense x": {"4n to n": [-1, 0]}})),
+        json.dumps(run_of({"rescan/openai-chat 1000 rows": {"rows": [1000, 0], "ns a row": [0, 0]}})),
         json.dumps(run_of({}, machine={"load": "much"})),
         json.dumps(run_of({}, when=None)),
         "[" * 100_000,
@@ -145,6 +154,38 @@ def test_a_file_that_is_no_run_is_refused_in_words(content, tmp_path, capsys):
         read_run(file)
     assert main(["--compare", str(file), "--only", "no such case"]) == 2
     assert capsys.readouterr().err.count("\n") == 1
+
+
+FIGURES = st.one_of(st.integers(-(10**40), 10**40), st.floats(), st.sampled_from([0, 1, 1e29, 1e-29]))
+JUDGED = {
+    "rescan/openai-chat 1000 rows": ["rows", "ns a row"],
+    "rescan/openai-chat 10000 rows": ["rows", "ns a row", "of search"],
+    "serialise/dense x": ["4n to n", "ns a byte"],
+    "consult/present": ["us", "of json.loads"],
+}
+
+
+@given(
+    st.fixed_dictionaries(
+        {
+            case: st.fixed_dictionaries({what: st.tuples(FIGURES, FIGURES) for what in names})
+            for case, names in JUDGED.items()
+        }
+    )
+)
+def test_whatever_figures_a_file_holds_they_are_refused_or_judged_and_compared(results):
+    new = run_of({case: dict.fromkeys(names, (1000.0, 0.1)) for case, names in JUDGED.items()})
+    with tempfile.TemporaryDirectory() as folder, contextlib.suppress(Unusable):
+        file = Path(folder, "old.json")
+        file.write_text(json.dumps(run_of(results)))
+        compare.markdown(compare.compare(read_run(file), new))
+
+
+def test_a_byte_order_mark_before_a_run_does_no_harm(tmp_path):
+    run = run_of({"consult/a": {"us": [1.0, 0.5]}})
+    file = tmp_path / "old.json"
+    file.write_text(json.dumps(run), encoding="utf-8-sig")
+    assert read_run(file) == run
 
 
 def test_a_run_that_is_not_there_is_refused_in_words():
@@ -215,59 +256,3 @@ def test_a_report_warns_of_a_busy_machine():
     loaded = copy.deepcopy(quiet)
     loaded["machine"] |= {"load": 3.0}
     assert "**The machine was busy**: the load was 3.0 on 2 cores" in markdown(loaded, [])
-
-
-# --- the command line ---------------------------------------------------------------------------------------------------
-
-
-def run_it(*options, **others):
-    surroundings = {name: value for name, value in os.environ.items() if name != "PYTHONSAFEPATH"}
-    command = [sys.executable, "-m", "benchmarks", *options]
-    return subprocess.run(command, cwd=ROOT, env=surroundings, capture_output=True, text=True, check=False, **others)
-
-
-def test_a_case_runs_in_a_process_of_its_own_and_json_stays_json_beside_a_comparison(tmp_path):
-    old = tmp_path / "old.json"
-    case = "rescan/openai-chat 100 rows"
-    old.write_text(json.dumps(run_of({case: {"of json.dumps": [1e-9, 0.0]}})))
-    options = ("--quick", "--json", "--only", "openai-chat 100 rows", "--compare", str(old))
-    done = run_it(*options, "--fail-if-slower", "50")
-    report = json.loads(done.stdout)
-    assert list(report["results"]) == [case]
-    assert report["results"][case]["rows"][0] == 100
-    assert report["results"][case]["of json.dumps"][0] > 0
-    assert report["versions"]["orjson"] != "(not installed)"
-    assert "slower" in done.stderr
-    assert done.returncode == 1
-
-
-@pytest.mark.parametrize(
-    "options",
-    [
-        ["--wire", "gemini"],
-        ["--fail-if-slower", "5"],
-        ["--transcript", "x", "--quick"],
-        ["--transcript", "x", "--only", "y"],
-        ["--into", "x", "--only", "y"],
-        ["--into", "x", "--json"],
-        ["--into", __file__],
-    ],
-)
-def test_options_that_make_no_sense_together_are_refused(options, capsys):
-    with pytest.raises(SystemExit) as stopped:
-        main(options)
-    assert stopped.value.code == 2
-
-
-def test_a_word_that_no_case_has_is_told(capsys):
-    assert main(["--only", "no such case"]) == 2
-    assert "no case has 'no such case' in its name" in capsys.readouterr().err
-
-
-def test_a_case_that_ends_with_an_error_has_a_status_of_its_own(monkeypatch, capsys):
-    def fail(*_, **__):
-        raise CaseFailedError("loop/x failed: for a reason")
-
-    monkeypatch.setattr("benchmarks.__main__.run_case", fail)
-    assert main(["--only", "openai-chat 100 rows", "--json"]) == 3
-    assert "loop/x failed: for a reason" in capsys.readouterr().err

@@ -61,7 +61,7 @@ ALIKE = {"mistral": "openai-chat", "plain-chat": "openai-chat"}
 
 
 @pytest.mark.parametrize("name", available_wires())
-@pytest.mark.parametrize("form", ["request", "list", "lines", "log", "wrapped", "array"])
+@pytest.mark.parametrize("form", ["request", "list", "lines", "log", "wrapped", "quoted", "array", "batch"])
 def test_a_file_of_any_wire_is_told_by_its_shape(name, form):
     wire, request = wire_for(name), request_of(name)
     messages = wire.messages(request)
@@ -71,12 +71,14 @@ def test_a_file_of_any_wire_is_told_by_its_shape(name, form):
         "lines": lines(messages),
         "log": lines([request, request]),
         "wrapped": lines([{"id": 7, "body": request}, {"id": 8, "body": request}]),
+        "quoted": lines([{"body": json.dumps(request)}] * 2),
         "array": json.dumps([request, request]).encode(),
+        "batch": json.dumps({"requests": [{"custom_id": "7", "params": request}] * 2}).encode(),
     }[form]
     transcript = read("file", content)
     assert transcript.form.endswith(f" of {ALIKE.get(name, name)}")
     texts = [PRIVATE, PRIVATE]
-    assert texts_of(transcript) == [texts] * (2 if form in ("log", "wrapped", "array") else 1)
+    assert texts_of(transcript) == [texts] * (1 if form in ("request", "list", "lines") else 2)
     assert transcript.calls[0].rows == len(messages)
     assert len(transcript.calls) == transcript.of
 
@@ -150,6 +152,30 @@ NO_FILE = {
         b'\n{"kind":"chat","role":"user","content":"x"}\n{"kind":"chat","PRIVATE":1}',
         "line 3: no entry",
     ),
+    "a request whose messages are none": (b'{"messages": {"PRIVATE": 1}}', '"messages" holds no list of messages'),
+    "another field for messages": (
+        b'{"messages": [{"role": "user", "content": "PRIVATE"}], "contents": 5}',
+        'no request of gemini: "contents" holds no list of messages',
+    ),
+    "an object for messages": (
+        b'{"messages": [{"role": "user", "content": "PRIVATE"}], "contents": {"PRIVATE": 1}}',
+        'no request of gemini: "contents" holds no list of messages',
+    ),
+    "a truth for a text": (b'{"input": true}', '"input" holds no list of messages'),
+    "a response before the requests": (
+        lines([{"choices": [PRIVATE]}, {"messages": [{"role": "user", "content": "x"}]}]),
+        "line 1: neither a request nor a message: leave only requests in it",
+    ),
+    "a response that is a message": (
+        lines([{"role": "assistant", "content": PRIVATE}, {"messages": [{"role": "user", "content": "x"}]}]),
+        "line 2: a request, where the first one is none: leave only requests in it",
+    ),
+    "a wrapper too many": (
+        b'{"body": {"body": {"messages": [{"role": "user", "content": "PRIVATE"}]}}}',
+        'no request in "body": take it out of what is around it',
+    ),
+    "a wrapped text that is no JSON": (b'{"body": "PRIVATE"}', 'no request in "body"'),
+    "a batch of nothing": (b'{"requests": []}', "an empty list"),
     "messages of no kind": (b'{"messages": ["PRIVATE", 7]}', 'in "messages" is what is no message'),
     "no messages": (b'{"messages": []}', "without a message"),
     "too deep": (b"[" * 100_000, "too many levels"),
@@ -183,6 +209,11 @@ def test_what_is_no_transcript_is_refused_with_its_place_and_a_way_out(content, 
 def test_a_named_wire_whose_request_it_is_not_is_refused():
     with pytest.raises(Unusable, match='no request of gemini: it has no "contents"'):
         read_json(request_of("openai-chat"), "gemini")
+
+
+def test_a_named_wire_whose_messages_are_none_is_refused():
+    with pytest.raises(Unusable, match='no request of gemini: "contents" holds no list'):
+        read_json({"messages": [], "contents": 5}, "gemini")
 
 
 @pytest.mark.parametrize(
