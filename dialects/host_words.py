@@ -37,7 +37,7 @@ class HostTexts(Iterator[str]):
         if self._texts is not None:
             return starting_with(self._texts, prefix)
         # A list: an error inside a host's generator is not one of the row before it.
-        rows = self._rows if isinstance(self._rows, list) else list(self._rows)
+        rows = self._rows if type(self._rows) is list else list(self._rows)
         self._texts = iter(())
         return self._among(rows, prefix)
 
@@ -63,7 +63,7 @@ class EntryTexts(HostTexts):
         """
         if self._texts is not None:
             return None
-        entries = self._rows = self._rows if isinstance(self._rows, list) else list(self._rows)
+        entries = self._rows = self._rows if type(self._rows) is list else list(self._rows)
         if not _begins_with(entries, known):
             return None
         self._texts = iter(())

@@ -126,3 +126,27 @@ def test_of_what_a_wire_encodes_no_row_without_a_marker_needs_a_closer_look(wire
     given_texts._texts_of = looked_at.append
     assert given_texts.starting_with(PREFIX) == []
     assert looked_at == []
+
+
+def text_block():
+    return {"type": "text", "text": PREFIX + "x"}
+
+
+@pytest.mark.parametrize(
+    ("wire", "row"),
+    [
+        ("openai-chat", lambda: {"role": "user", "content": iter([text_block()])}),
+        ("anthropic", lambda: {"role": "user", "content": iter([text_block()])}),
+        ("anthropic", lambda: {"role": "user", "content": [{"type": "tool_result", "content": iter([text_block()])}]}),
+        ("bedrock", lambda: {"role": "user", "content": iter([text_block()])}),
+        ("bedrock", lambda: {"role": "user", "content": [{"toolResult": {"content": iter([text_block()])}}]}),
+        ("gemini", lambda: {"role": "user", "parts": iter([text_block()])}),
+        ("langchain", lambda: {"role": "user", "content": iter([text_block()])}),
+        ("openai-responses", lambda: {"role": "user", "content": iter([text_block()])}),
+    ],
+)
+def test_content_that_can_be_read_but_once_is_read_by_the_closer_look_alone(wire, row):
+    plainly = [text for text in wire_for(wire).host_texts([row()]) if text.startswith(PREFIX)]
+    assert wire_for(wire).host_texts([row()]).starting_with(PREFIX) == plainly
+    if wire in ("anthropic", "bedrock", "gemini"):
+        assert plainly == [PREFIX + "x"]

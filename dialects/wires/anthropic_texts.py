@@ -31,27 +31,37 @@ def candidate_turns(messages: list[Any], prefix: str) -> list[Any]:
     add = found.append
     rest = iter(messages)
     try:
-        # Most requests are such blocks throughout; a test of each text's type would cost a tenth.
+        # A test of each block's text would cost a tenth.
         for message in rest:
-            if message["role"] == "user":
-                for block in message["content"]:
+            if message["role"] != "user":
+                continue
+            content = message["content"]
+            if type(content) is list:
+                for block in content:
                     text = block["content"] if block["type"] == "tool_result" else block["text"]
                     if text.removeprefix(prefix) is not text:
                         add(message)
                         break
+            # What can be read but once is left for the closer look to read.
+            elif type(content) is not str or content.removeprefix(prefix) is not content:
+                add(message)
     except Exception:  # a host's row may be anything, and say no in any way
         rest = chain([message], rest)
     return found + candidates(_may_begin)(list(rest), prefix)
 
 
 def _may_begin(message: Any, prefix: str) -> bool:
+    if type(message) is not dict:
+        return True
     if message["role"] != "user":
         return False
     content = message["content"]
-    if type(content) is str:
-        return content.removeprefix(prefix) is not content
+    if type(content) is not list:
+        return type(content) is not str or content.removeprefix(prefix) is not content
     for block in content:
+        if type(block) is not dict:
+            return True
         text = block["content"] if block["type"] == "tool_result" else block.get("text")
-        if text is not None and content_may_begin(text, prefix):
+        if content_may_begin(text, prefix):
             return True
     return False

@@ -174,7 +174,12 @@ def _may_begin(message: Any, prefix: str) -> bool:
         return True
     if message.get("role") != "user":
         return False
-    for block in message["content"]:
+    content = message["content"]
+    if type(content) is not list:
+        return True
+    for block in content:
+        if type(block) is not dict:
+            return True
         result = block.get("toolResult")
         if content_may_begin([block] if result is None else result["content"], prefix):
             return True

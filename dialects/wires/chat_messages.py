@@ -54,6 +54,8 @@ def _candidate_messages(messages: list[Any], prefix: str) -> list[Any]:
 
 
 def _may_begin(message: Any, prefix: str) -> bool:
+    if type(message) is not dict:
+        return True
     text = message["role"] != "assistant" and message.get("content")
     return text.removeprefix(prefix) is not text if type(text) is str else bool(text)
 

@@ -148,11 +148,18 @@ def _may_begin(content: Any, prefix: str) -> bool:
         return True
     if (content.get("role") or "user") not in _HOST_ROLES:
         return False
-    for part in content["parts"]:
+    parts = content["parts"]
+    if type(parts) is not list:
+        return True
+    for part in parts:
+        if type(part) is not dict:
+            return True
         response = part.get("function_response")
         if response is None:
             response = part.get("functionResponse")
         answer = response["response"] if response else {"output": part.get("text")}
+        if type(answer) is not dict:
+            return True
         for text in (answer.get("output"), answer.get("error")):
             if text is not None and text.removeprefix(prefix) is not text:
                 return True
