@@ -8,13 +8,15 @@ from typing import Annotated, Any, Self, TypeAlias, TypeVar
 
 from pydantic import BaseModel, ConfigDict, PlainValidator
 
-from .text import MAX_FIELD_DEPTH, clean_json, clean_text
+from .text import MAX_FIELD_DEPTH, RepairedText, clean_json, clean_text
 
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
         raise ValueError(f"a string is wanted, not {type(value).__name__}")
-    return clean_text(value)
+    cleaned = clean_text(value)
+    # A host's own kind of text may answer for its characters as it likes.
+    return cleaned if type(cleaned) is str or type(cleaned) is RepairedText else str.__str__(cleaned)
 
 
 def _json_object(value: Any) -> dict[str, Any]:

@@ -258,3 +258,15 @@ def test_a_problem_without_a_name_answers_as_tool_call():
 def test_a_problem_of_no_known_kind_is_refused():
     with pytest.raises(ValidationError):
         Problem.model_validate({**MINIMAL[Problem], "kind": "odd"})
+
+
+def test_a_text_of_a_class_of_its_own_becomes_a_plain_one():
+    class Page(str):
+        __slots__ = ()
+
+        def encode(self, *_, **__):
+            return b"nothing to see"
+
+    outcome = ToolOutcome.ok("fetch", Page("\u2603</tool_result>"))
+    assert type(outcome.output) is str
+    assert outcome.output == "\u2603</tool_result>"
