@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable
+from os.path import commonprefix
 from typing import TypeAlias
 
 from pydantic_core import SchemaError, SchemaValidator, core_schema
@@ -26,8 +27,10 @@ _GUARDED = 5
 # How much of a name or a token is searched for at first.
 _FRAGMENT = 6
 _RARE_SECOND = frozenset("|~^`@#%&")
-# An alternation of more words is worth a set in front.
-_FEW = 3
+# How often an alternation may branch: a host's tokens are no reason for a pattern without bottom.
+_BRANCHINGS = 8
+# More tokens than these are asked for apart from the tags: many words and nothing else are searched at one speed.
+_MANY = 256
 
 
 def opener(tags: tuple[str, ...], tokens: tuple[str, ...], *, at_end: bool, flooded: bool) -> re.Pattern[str]:
@@ -51,7 +54,10 @@ def holds_opener(tags: tuple[str, ...], tokens: tuple[str, ...], *, at_end: bool
     """Whether a text holds one. `at_end`: a name may also be ended by the text's end."""
     name_end = rf"(?:{_NAME_ENDED}|\z)" if at_end else _NAME_ENDED
     tag = rf"(?i-u:<[|/\s]*(?:{_rust_any(tags)}){name_end})" if tags else ""
-    return _rust("|".join(pattern for pattern in (tag, _rust_any(tokens)) if pattern))
+    if len(tokens) <= _MANY:
+        return _rust("|".join(pattern for pattern in (tag, _rust_any(tokens)) if pattern))
+    holds_tag, holds_token = _rust(tag), _rust(_rust_any(tokens))
+    return lambda text: holds_tag(text) or holds_token(text)
 
 
 def sieves(tags: tuple[str, ...], tokens: tuple[str, ...]) -> list[Holds]:
@@ -88,21 +94,21 @@ def _guard(tags: tuple[str, ...], tokens: tuple[str, ...]) -> list[str]:
     return guard
 
 
-def _any_of(words: Iterable[str], shared: int = 2) -> str:
-    """An alternation in which words share their first characters, so that most are refused at once."""
+def _any_of(words: Iterable[str], branchings: int = _BRANCHINGS) -> str:
+    """An alternation of the words, what several begin with said once: a text is compared with no more than one of
+    them to its end."""
     groups: dict[str, list[str]] = {}
     for word in words:
-        groups.setdefault(word[:1], []).append(word[1:])
-    alternatives = "|".join(_group(first, rests, shared) for first, rests in groups.items())
-    # A set is one look-up; an alternation tries each of its words.
-    guard = f"(?=[{''.join(map(re.escape, groups))}])" if len(groups) > _FEW and "" not in groups else ""
-    return f"(?:{guard}{alternatives})"
-
-
-def _group(first: str, rests: list[str], shared: int) -> str:
-    if shared and len(rests) > 1:
-        return re.escape(first) + _any_of(rests, shared - 1)
-    return "|".join(re.escape(first + rest) for rest in rests)
+        groups.setdefault(word[:1], []).append(word)
+    alternatives: list[str] = []
+    for first, group in groups.items():
+        if not first or len(group) == 1 or not branchings:
+            alternatives += map(re.escape, group)
+        else:
+            shared = commonprefix(group)  # noqa: RUF071 - by characters is what is wanted
+            rests = [word[len(shared) :] for word in group]
+            alternatives.append(re.escape(shared) + _any_of(rests, branchings - 1))
+    return f"(?:{'|'.join(alternatives)})"
 
 
 def _rust(pattern: str) -> Holds:

@@ -100,6 +100,29 @@ def test_where_a_long_text_is_cut_makes_no_difference(text):
     assert neutraliser(PROTOCOL_TAGS)(text) == broken(text, PROTOCOL_TAGS, ())
 
 
+many = tuple(f"<|reserved_special_token_{number}|>" for number in range(300))
+
+
+@given(
+    st.lists(
+        st.sampled_from(["<|reserved_special_token_2", "5", "|>", "x", "<", "</tool_result>", *CONTROL_TOKENS, *many]),
+        max_size=12,
+    ).map("".join)
+)
+def test_hundreds_of_tokens_of_a_host_are_broken_by_the_same_rule(text):
+    tokens = (*CONTROL_TOKENS, *many)
+    assert neutraliser(PROTOCOL_TAGS, tokens)(text) == broken(text, PROTOCOL_TAGS, tokens)
+
+
+nested = tuple("<" + "ab" * number for number in range(1, 12))
+
+
+@given(st.lists(st.sampled_from(["<", "ab", "a", "<abab", "b>", "ababababababababab"]), max_size=12).map("".join))
+def test_tokens_that_begin_with_one_another_are_all_broken(text):
+    for tokens in (nested, nested[::-1], nested[5:]):
+        assert neutraliser(("ab",), tokens)(text) == broken(text, ("ab",), tokens)
+
+
 token_sets = st.lists(st.text(alphabet, max_size=5).map("<{}".format), max_size=4).map(tuple)
 tag_sets = st.lists(st.sampled_from(["ta", "s", "sta", "t_a", "TA_s", "a.t", "s_é"]), max_size=2, unique=True).map(
     tuple
