@@ -9,6 +9,7 @@ from lxml import etree
 
 from tooldialect.dialects import (
     AssistantTurn,
+    ChatMessage,
     ToolCall,
     ToolDialect,
     ToolOutcome,
@@ -16,6 +17,7 @@ from tooldialect.dialects import (
     ToolResultBatch,
     XmlDialect,
 )
+from tooldialect.dialects.record import record_of_clean
 
 from . import corpus
 from .case import Case, Metric, Metrics
@@ -72,6 +74,7 @@ def _plain(size: int, count: int, rounds: int) -> Metrics:
             "replay of the turn": lambda: dialect.replay([turn]),
             "join": lambda: "".join(parts),
             "by hand": lambda: _by_hand(outcomes),
+            "record": lambda: record_of_clean(ChatMessage, role="user", content=message.content, attachments=()),
             "saxutils": lambda: "".join(map(escape, parts)),
             "lxml": lambda: _lxml(bodies),
         },
@@ -85,6 +88,10 @@ def _plain(size: int, count: int, rounds: int) -> Metrics:
         "to saxutils.escape": Metric(samples.ratio("format_results", "saxutils")),
         "to lxml": Metric(samples.ratio("format_results", "lxml")),
         "ns a result": Metric(samples.median("format_results") / count * 1e9, samples.spread("format_results")),
+        "ns beyond the record": Metric(
+            samples.difference("format_results", "record") / count * 1e9,
+            samples.difference_spread("format_results", "record"),
+        ),
         "replay to a join": Metric(samples.difference("replay", "replay of the turn") / samples.median("join")),
     }
 
