@@ -15,6 +15,7 @@ from tooldialect.dialects import (
     ToolOutcome,
     ToolResult,
     ToolResultBatch,
+    TranscriptEntry,
     XmlDialect,
 )
 from tooldialect.dialects.record import record_of_clean
@@ -22,11 +23,11 @@ from tooldialect.dialects.record import record_of_clean
 from . import corpus
 from .case import Case, Metric, Metrics
 from .corpus import KIB
-from .measure import measure
+from .measure import Contender, Samples, measure
 
 GROUP = "serialise"
 _SIZES = ((200, 64), (4 * KIB, 1), (4 * KIB, 64), (64 * KIB, 4), (64 * KIB, 64), (KIB * KIB, 4))
-_CODE = 64 * KIB
+_DENSE = 64 * KIB
 
 
 def cases() -> list[Case]:
@@ -35,11 +36,16 @@ def cases() -> list[Case]:
         for size, count in _SIZES
     ]
     code = [
-        Case(GROUP, f"code {name} 64 KiB", partial(_code, unit))
+        Case(GROUP, f"code {name} 64 KiB", partial(_code, unit, 64 * KIB))
         for name, unit in {**corpus.CODE, "HTML, not ASCII": corpus.ACCENTED}.items()
     ]
+    code += [
+        Case(GROUP, f"code HTML {_size(size)}", partial(_code, corpus.HTML, size), quick=False)
+        for size in (200, KIB * KIB)
+    ]
     hostile = [
-        Case(GROUP, f"hostile line {_size(size)}", partial(_hostile, size)) for size in (4 * KIB, 64 * KIB, KIB * KIB)
+        Case(GROUP, f"hostile line {_size(size)}", partial(_hostile, size))
+        for size in (200, 4 * KIB, 64 * KIB, KIB * KIB)
     ]
     dense = [
         Case(GROUP, f"dense {name}", partial(_dense, name), quick=name in ("flood of <|", "closing tags"))
@@ -56,12 +62,7 @@ def _plain(size: int, count: int, rounds: int) -> Metrics:
     dialect = XmlDialect()
     bodies = [corpus.fill(corpus.PLAIN, size) for _ in range(count)]
     outcomes = [ToolOutcome.ok("read_file", body, tool_call_id=f"call_{at}") for at, body in enumerate(bodies)]
-    turn = AssistantTurn(
-        tool_calls=tuple(ToolCall(id=f"call_{at}", name="read_file", arguments="{}") for at in range(count))
-    )
-    batch = ToolResultBatch(
-        results=tuple(ToolResult(tool_call_id=f"call_{at}", content=body) for at, body in enumerate(bodies))
-    )
+    history = _history(bodies)
     parts = ["[Tool results]\n"]
     for body in bodies:
         parts += ['<tool_result name="read_file" status="ok">\n', body, "\n</tool_result>\n"]
@@ -70,8 +71,8 @@ def _plain(size: int, count: int, rounds: int) -> Metrics:
     samples = measure(
         {
             "format_results": lambda: dialect.format_results(outcomes),
-            "replay": lambda: dialect.replay([turn, batch]),
-            "replay of the turn": lambda: dialect.replay([turn]),
+            "replay": lambda: dialect.replay(history),
+            "replay of the turn": lambda: dialect.replay(history[:1]),
             "join": lambda: "".join(parts),
             "by hand": lambda: _by_hand(outcomes),
             "record": lambda: record_of_clean(ChatMessage, role="user", content=message.content, attachments=()),
@@ -96,6 +97,13 @@ def _plain(size: int, count: int, rounds: int) -> Metrics:
     }
 
 
+def _history(bodies: list[str]) -> list[TranscriptEntry]:
+    """A turn with a call for each body, and the results."""
+    calls = tuple(ToolCall(id=f"call_{at}", name="read_file", arguments="{}") for at in range(len(bodies)))
+    results = tuple(ToolResult(tool_call_id=f"call_{at}", content=body) for at, body in enumerate(bodies))
+    return [AssistantTurn(tool_calls=calls), ToolResultBatch(results=results)]
+
+
 def _by_hand(outcomes: list[ToolOutcome]) -> str:
     """The same text as a harness would write it, unescaped and not yet a record."""
     return "[Tool results]\n" + "".join(
@@ -118,20 +126,42 @@ def _renderers() -> dict[str, ToolDialect]:
     return {"with tokens": XmlDialect(), "without": XmlDialect(control_tokens=())}
 
 
-def _code(unit: str, rounds: int) -> Metrics:
-    body = corpus.fill(unit, _CODE)
+def _code(unit: str, size: int, rounds: int) -> Metrics:
+    body = corpus.fill(unit, size)
     outcomes = [ToolOutcome.ok("read_file", body)]
     dialects = _renderers()
     samples = measure(
         {
             **{name: partial(dialect.format_results, outcomes) for name, dialect in dialects.items()},
-            "saxutils": lambda: escape(body),
+            **_beside(dialects["with tokens"], body),
         },
         rounds,
     )
     return {
-        **{f"ns a byte {name}": Metric(samples.median(name) / _CODE * 1e9, samples.spread(name)) for name in dialects},
-        "to saxutils.escape": Metric(samples.ratio("with tokens", "saxutils")),
+        **{f"ns a byte {name}": Metric(samples.median(name) / size * 1e9, samples.spread(name)) for name in dialects},
+        **_to_others(samples, "with tokens", size),
+    }
+
+
+def _beside(dialect: ToolDialect, body: str) -> dict[str, Contender]:
+    """What a result is compared with: the same from a history, and full escaping by others."""
+    history = _history([body])
+    return {
+        "replay": lambda: dialect.replay(history),
+        "replay of the turn": lambda: dialect.replay(history[:1]),
+        "saxutils": lambda: escape(body),
+        "lxml": lambda: _lxml([body]),
+    }
+
+
+def _to_others(samples: Samples, name: str, size: int) -> dict[str, Metric]:
+    return {
+        "ns a byte replayed": Metric(
+            samples.difference("replay", "replay of the turn") / size * 1e9,
+            samples.difference_spread("replay", "replay of the turn"),
+        ),
+        "to saxutils.escape": Metric(samples.ratio(name, "saxutils"), samples.ratio_spread(name, "saxutils")),
+        "to lxml": Metric(samples.ratio(name, "lxml"), samples.ratio_spread(name, "lxml")),
     }
 
 
@@ -140,7 +170,7 @@ def _hostile(size: int, rounds: int) -> Metrics:
 
 
 def _dense(name: str, rounds: int) -> Metrics:
-    return _growing(corpus.dense(name, _CODE), corpus.dense(name, 4 * _CODE), rounds)
+    return _growing(corpus.dense(name, _DENSE), corpus.dense(name, 4 * _DENSE), rounds)
 
 
 def _growing(body: str, longer: str, rounds: int) -> Metrics:
@@ -150,12 +180,12 @@ def _growing(body: str, longer: str, rounds: int) -> Metrics:
         {
             "small": lambda: dialect.format_results(small),
             "large": lambda: dialect.format_results(large),
-            "saxutils": lambda: escape(body),
+            **_beside(dialect, body),
         },
         rounds,
     )
     return {
         "ns a byte": Metric(samples.median("small") / len(body) * 1e9, samples.spread("small")),
         "4n to n": Metric(samples.ratio("large", "small"), samples.ratio_spread("large", "small")),
-        "to saxutils.escape": Metric(samples.ratio("small", "saxutils")),
+        **_to_others(samples, "small", len(body)),
     }

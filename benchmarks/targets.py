@@ -136,9 +136,19 @@ _TARGETS = (
     _Target(
         "the same, of a join by hand of the outcomes", 2, _worst("serialise/plain", "to a join by hand", suffix="KiB")
     ),
-    _Target("code of 64 KiB without control tokens", 0.6, _worst("serialise/code", "ns a byte without"), "ns a byte"),
-    _Target("code of 64 KiB with control tokens", 1.0, _worst("serialise/code", "ns a byte with tokens"), "ns a byte"),
-    _Target("one hostile tag in every line", 2.5, _worst("serialise/hostile", "ns a byte"), "ns a byte"),
+    _Target(
+        "code of 64 KiB without control tokens",
+        0.6,
+        _worst("serialise/code", "ns a byte without", suffix=" 64 KiB"),
+        "ns a byte",
+    ),
+    _Target(
+        "code of 64 KiB with control tokens",
+        1.0,
+        _worst("serialise/code", "ns a byte with tokens", suffix=" 64 KiB"),
+        "ns a byte",
+    ),
+    _Target("one hostile tag in every line", 2.5, _worst("serialise/hostile", "ns a byte", suffix="KiB"), "ns a byte"),
     _Target("any dense body", 9, _worst("serialise/dense", "ns a byte"), "ns a byte"),
     _Target("growth of dense bodies", 1.1, _power("serialise/dense"), "(exponent)"),
     _Target(
