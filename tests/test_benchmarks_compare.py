@@ -89,8 +89,8 @@ def test_cases_of_one_run_alone_and_other_inputs_are_named():
 
 
 def test_targets_newly_kept_or_missed_are_named():
-    old = {"serialise/dense x": {"ns a byte": [8.0, 0]}, "serialise/hostile x": {"ns a byte": [3.0, 0]}}
-    new = {"serialise/dense x": {"ns a byte": [9.5, 0]}, "serialise/hostile x": {"ns a byte": [2.0, 0]}}
+    old = {"serialise/dense x": {"ns a byte": [8.0, 0]}, "serialise/hostile x KiB": {"ns a byte": [3.0, 0]}}
+    new = {"serialise/dense x": {"ns a byte": [9.5, 0]}, "serialise/hostile x KiB": {"ns a byte": [2.0, 0]}}
     notes = compare(run_of(old), run_of(new)).notes
     assert "missed now: any dense body (≤ 9 ns a byte): 8, now 9.5" in notes
     assert "kept now: one hostile tag in every line (≤ 2.5 ns a byte): 3, now 2" in notes
