@@ -44,7 +44,7 @@ def cases() -> list[Case]:
         for size in (200, KIB * KIB)
     ]
     hostile = [
-        Case(GROUP, f"hostile line {_size(size)}", partial(_hostile, size))
+        Case(GROUP, f"hostile line {_size(size)}", partial(_hostile, size), quick=size >= 4 * KIB)
         for size in (200, 4 * KIB, 64 * KIB, KIB * KIB)
     ]
     dense = [
