@@ -22,7 +22,9 @@ _NAMES = """\
 from tooldialect.dialects import ChatMessage, ModelResponse, OpenAIChatWire, ToolOutcome, ToolSpec, XmlDialect, get_dialect
 from tooldialect.gate import Contract, ContractGate, GateTarget, StaticSource, Surface, check_arguments
 """
-_TURN = """\
+FIRST_TURN = (
+    _NAMES
+    + """\
 schema = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
 source = StaticSource({GateTarget.workflow("send"): Contract(description="Sends a letter", input_schema=schema)})
 tools = [ToolSpec(name="run_workflow")]
@@ -36,10 +38,11 @@ with ContractGate([Surface.workflow(source)]).run() as run:
     run.encode([*history, reply.entry, *dialect.format_results(outcomes)], dialect, wire, tools)
     assert run.present
 """
+)
 _OURS = {
     "dialects and gate": "import tooldialect.dialects, tooldialect.gate",
     "ready to work": _NAMES,
-    "a first turn": _NAMES + _TURN,
+    "a first turn": FIRST_TURN,
 }
 
 

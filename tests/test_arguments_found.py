@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import types
 from typing import Any
 
 import pytest
@@ -10,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tooldialect.dialects import ParsedToolCall
-from tooldialect.gate.arguments import ArgumentCheck, Violation, budget, check_arguments, descent, place
+from tooldialect.gate.arguments import ArgumentCheck, Violation, budget, check_arguments, checker, descent, place
 from tooldialect.gate.contract import Contract
 
 
@@ -286,3 +287,11 @@ def test_texts_of_a_class_of_their_own_are_judged_as_texts(arguments):
         str.__str__(name): str.__str__(value) if isinstance(value, str) else value for name, value in arguments.items()
     }
     assert check(HOURS, arguments) == check(HOURS, plain)
+
+
+def test_a_long_text_that_is_shared_is_never_written_out(monkeypatch):
+    written_out = types.SimpleNamespace(dumps=lambda *_, **__: pytest.fail("written out"))
+    shared, schema = "a" * 1_000_000, {"properties": {"all": {"items": {"pattern": "("}}}, "required": ["zone"]}
+    contract = Contract(input_schema=schema)
+    monkeypatch.setattr(checker, "json", written_out)
+    assert not check_arguments({"all": [shared] * 100}, contract).complete

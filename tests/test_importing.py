@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+import benchmark_package  # noqa: F401 - which makes the next import work
 import tooldialect.dialects as d
 import tooldialect.gate as g
+from benchmarks.importing import FIRST_TURN
 from tooldialect.dialects import ToolOutcome
 
 PACKAGES = [
@@ -264,28 +266,7 @@ UNUSED = {
 
 
 def test_a_text_dialect_and_the_gate_import_only_what_they_use():
-    loaded = loaded_by(
-        """
-        from tooldialect.dialects import ChatMessage, ModelResponse, OpenAIChatWire, ToolOutcome, ToolSpec, get_dialect
-        from tooldialect.gate import Contract, ContractGate, GateTarget, StaticSource, Surface, check_arguments
-
-        schema = {"type": "object", "properties": {"to": {"type": "string"}}, "required": ["to"]}
-        contract = Contract(description="Sends", input_schema=schema)
-        source = StaticSource({GateTarget.workflow("send"): contract})
-        tools = [ToolSpec(name="run_workflow")]
-        dialect, wire = get_dialect("xml", tools), OpenAIChatWire()
-        history = [ChatMessage(role="system", content=dialect.prompt_instructions(tools))]
-        with ContractGate([Surface.workflow(source)]).run() as run:
-            run.encode(history, dialect, wire, tools)
-            text = '<tool_call>{"name": "run_workflow", "arguments": {"workflow_id": "send"}}</tool_call>'
-            reply = dialect.parse_response(ModelResponse(text=text))
-            outcomes = [run.guard(call, lambda arguments: ToolOutcome.ok("run_workflow", "")) for call in reply.calls]
-            history += [reply.entry, *dialect.format_results(outcomes)]
-            run.encode(history, dialect, wire, tools)
-            assert run.present == {"workflow:send"}
-        assert check_arguments({}, contract).violations
-        """
-    )
+    loaded = loaded_by(FIRST_TURN + "assert check_arguments({}, Contract(input_schema=schema)).violations\n")
     assert "tooldialect.dialects.xml" in loaded
     assert loaded & UNUSED == set()
 

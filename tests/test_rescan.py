@@ -250,3 +250,22 @@ def test_a_ledgers_no_to_a_known_entry_is_asked_again():
         name, _, version = marker.rpartition(":mcp:")[2].partition("@")
         ledger.issue(payload, {f"mcp:{name}": version})
         assert run.refresh(host_texts(history)) == {key("send")}
+
+
+class Newest(list):
+    """A host's window on a list: what it lists is less than what it holds."""
+
+    def __iter__(self):
+        return iter(self[-1:])
+
+
+def test_rows_are_those_that_a_host_lists():
+    for kept in (True, False):
+        gate, _ = world({"send": MAIL})
+        with gate.run() as run:
+            text = delivered(run, "send")
+            other, marked = ChatMessage(role="user", content="x"), ChatMessage(role="user", content=text)
+            entries = Newest([other, marked] if kept else [marked, other])
+            rows = Newest({"role": "user", "content": entry.content} for entry in list.__iter__(entries))
+            assert (run.refresh(host_texts(entries)) != set()) == kept
+            assert (run.refresh(OpenAIChatWire().host_texts(rows)) != set()) == kept

@@ -17,6 +17,9 @@ from .schema import Schema
 from .size import measure
 from .sufficient import sufficient
 
+# More characters are in no arguments that were read from text, but in those that share one long text many times.
+_WRITABLE = 16 * 1024 * 1024
+
 
 class ArgumentCheck(NamedTuple):
     """`arguments` is the effective value to execute, the one given where nothing had to change;
@@ -83,7 +86,7 @@ class Checker:
         violations = descent.violations
         violations += [unknown for unknown in self._unknown(effective) if unknown not in violations]
         complete = descent.complete and self.complete and not places.exhausted
-        if not complete and not size.excessive and _holds_surrogate(arguments):
+        if not complete and not size.excessive and size.characters <= _WRITABLE and _holds_surrogate(arguments):
             # The engine reads no text that cannot be sent: what would be sent is judged.
             return self.check(plain_copy(arguments))
         return ArgumentCheck(effective, tuple(violations[:MAX_VIOLATIONS]), complete)
